@@ -1,0 +1,81 @@
+import type { Scope } from "../protocol/scopes.ts";
+
+/**
+ * Which scopes each way in needs: every REST route, socket, native command and mew message has a row here, and a route
+ * or command refers to its row beside its handler. What has no row does not start the daemon. `public` needs no credential.
+ */
+export interface ScopeRow {
+  /** All of these are needed. `public`: no credential is looked at. */
+  readonly needs: "public" | readonly Scope[];
+  /** Further scopes that depend on what the (schema-valid) input asks for. */
+  readonly alsoNeeds?: (input: Readonly<Record<string, unknown>>) => readonly Scope[];
+}
+
+const open: ScopeRow = { needs: "public" };
+const view: ScopeRow = { needs: ["view"] };
+const drive: ScopeRow = { needs: ["drive"] };
+const admin: ScopeRow = { needs: ["admin"] };
+/** A paired device may always do this to itself; the handler checks whose it is. */
+const anyDevice: ScopeRow = { needs: [] };
+
+/** A mode in which something runs without a further question needs `drive` and `approve` (design section 3). */
+const modeEscalates = (input: Readonly<Record<string, unknown>>): readonly Scope[] =>
+  input.mode === "edits" || input.mode === "autopilot" ? ["approve"] : [];
+
+export const routeScopes = {
+  "GET /api/hello": open,
+  "POST /api/pair": open,
+  "POST /api/pair/codes": admin,
+  "GET /api/devices": anyDevice,
+  "PATCH /api/devices/:id": anyDevice,
+  "DELETE /api/devices/:id": anyDevice,
+  "GET /api/remote": view,
+  "POST /api/remote": admin,
+  "GET /api/daemon": view,
+  "POST /api/daemon/stop": admin,
+  "GET /api/snapshot": view,
+  "POST /api/command": anyDevice,
+  "GET /api/jobs": view,
+  "GET /api/jobs/:id/output": view,
+  "GET /api/sessions/:id": view,
+  "POST /api/ws/ticket": anyDevice,
+  "SOCKET /api/ws": view,
+} as const satisfies Record<string, ScopeRow>;
+
+export const commandScopes = {
+  prompt: drive,
+  receipt: drive,
+  cancel: drive,
+  approve: {
+    needs: ["approve"],
+    alsoNeeds: (input) => (input.decision === "allow_session" ? ["drive"] : []),
+  },
+  mode: { needs: ["drive"], alsoNeeds: modeEscalates },
+  agent_start: drive,
+  agent_close: drive,
+  tab_create: { needs: ["drive"], alsoNeeds: modeEscalates },
+  tab_close: drive,
+  /** With `drive` alone the job becomes a permission request instead of a refusal; the engine decides. */
+  job_start: drive,
+  job_list: view,
+  job_output: view,
+  job_follow: view,
+  job_kill: drive,
+  snapshot: view,
+  ping: anyDevice,
+} as const satisfies Record<string, ScopeRow>;
+
+/**
+ * The scopes that are missing for a row, in the order of the row; empty means allowed.
+ *
+ * @param held what the principal holds now
+ * @param input the schema-valid body, command or message
+ */
+export function missingScopes(
+  row: ScopeRow,
+  held: ReadonlySet<Scope>,
+  input: Readonly<Record<string, unknown>>,
+): readonly Scope[] {
+  if (row.needs === "public") return [];
+  return [...row.needs, ...(row.alsoNeeds?.(input) ?? [])].filter((scope) => !held.has(scope));
+}

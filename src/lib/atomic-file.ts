@@ -1,0 +1,69 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { randomSecret } from "./ids.ts";
+
+const newFileFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Writes out a folder's entries, so that a rename in it survives a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Creates `path` (0600 by its mode, not by a umask) and writes `data`; fails with EEXIST when it is there already.
+ * The data is on disk when the promise resolves.
+ */
+export async function createFileExclusive(path: string, data: string | Uint8Array): Promise<void> {
+  const handle = await open(path, newFileFlags, 0o600);
+  try {
+    await writeAndSync(handle, data);
+  } finally {
+    await handle.close();
+  }
+  await syncFolder(dirname(path));
+}
+
+/**
+ * Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder. A link is resolved first, so
+ * that it stays a link. A reader sees the old or the new content, whatever dies in between. Mode 0600.
+ */
+export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
+  const target = await resolveLink(path);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomSecret(6)}.tmp`);
+  const handle = await open(temporary, newFileFlags, 0o600);
+  try {
+    await writeAndSync(handle, data);
+  } catch (error) {
+    await handle.close();
+    await unlink(temporary);
+    throw error;
+  }
+  await handle.close();
+  await rename(temporary, target);
+  await syncFolder(dirname(target));
+}
+
+/** Creates a folder and its parents with mode 0700; one that exists is left as it is. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+async function writeAndSync(handle: FileHandle, data: string | Uint8Array): Promise<void> {
+  await handle.chmod(0o600);
+  await handle.writeFile(data);
+  await handle.sync();
+}
+
+async function resolveLink(path: string): Promise<string> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  return found?.isSymbolicLink() ? realpath(path) : path;
+}

@@ -1,0 +1,90 @@
+import { type Static, Type } from "typebox";
+import { limits } from "./limits.ts";
+import { DecisionSchema, ModeSchema } from "./objects.ts";
+
+/** Commands of the native dialect, over the socket and `POST /api/command`. Unknown extra fields are ignored (wire.md: "more fields may be added"). */
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+const JobId = Type.String({ minLength: 1, maxLength: 64 });
+const Label = Type.String({ maxLength: limits.labelChars });
+const Path = Type.String({ minLength: 1, maxLength: limits.pathBytes });
+const clientRef = { client_ref: Type.Optional(Type.String({ maxLength: 128 })) };
+const RequestId = Type.String({ minLength: 1, maxLength: limits.requestIdChars });
+
+export const commandSchemas = {
+  prompt: Type.Object({
+    type: Type.Literal("prompt"),
+    ...clientRef,
+    agent: Type.Optional(Id),
+    tab: Type.Optional(Id),
+    text: Type.String({ maxLength: limits.promptChars }),
+    request_id: Type.Optional(RequestId),
+    queue: Type.Optional(Type.Boolean()),
+    images: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({ maxLength: limits.labelChars }),
+          mime: Type.String({ maxLength: 100 }),
+          data: Type.String(),
+        }),
+        { maxItems: limits.images },
+      ),
+    ),
+    attachments: Type.Optional(Type.Array(Type.Object({ path: Path }), { maxItems: limits.attachments })),
+  }),
+  receipt: Type.Object({ type: Type.Literal("receipt"), ...clientRef, request_id: RequestId }),
+  cancel: Type.Object({ type: Type.Literal("cancel"), ...clientRef, agent: Id }),
+  approve: Type.Object({
+    type: Type.Literal("approve"),
+    ...clientRef,
+    request_id: Id,
+    decision: DecisionSchema,
+    digest: Type.Optional(Type.String({ maxLength: 128 })),
+  }),
+  mode: Type.Object({ type: Type.Literal("mode"), ...clientRef, tab: Id, mode: ModeSchema }),
+  agent_start: Type.Object({
+    type: Type.Literal("agent_start"),
+    ...clientRef,
+    tab: Type.Optional(Id),
+    label: Type.Optional(Label),
+    runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
+  agent_close: Type.Object({ type: Type.Literal("agent_close"), ...clientRef, agent: Id }),
+  tab_create: Type.Object({
+    type: Type.Literal("tab_create"),
+    ...clientRef,
+    workspace: Type.Optional(Id),
+    cwd: Path,
+    name: Type.Optional(Label),
+    mode: Type.Optional(ModeSchema),
+  }),
+  tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
+  job_start: Type.Object({
+    type: Type.Literal("job_start"),
+    ...clientRef,
+    tab: Type.Optional(Id),
+    command: Type.String({ minLength: 1, maxLength: 128 * 1024 }),
+  }),
+  job_list: Type.Object({ type: Type.Literal("job_list"), ...clientRef }),
+  job_output: Type.Object({
+    type: Type.Literal("job_output"),
+    ...clientRef,
+    job: JobId,
+    offset: Type.Optional(Type.Integer()),
+    limit: Type.Optional(Type.Integer()),
+    tail: Type.Optional(Type.Integer()),
+  }),
+  job_follow: Type.Object({ type: Type.Literal("job_follow"), ...clientRef, job: JobId, on: Type.Boolean() }),
+  job_kill: Type.Object({ type: Type.Literal("job_kill"), ...clientRef, job: JobId }),
+  snapshot: Type.Object({
+    type: Type.Literal("snapshot"),
+    ...clientRef,
+    since: Type.Optional(Type.Integer({ minimum: 0 })),
+    instance: Type.Optional(Type.String({ maxLength: 64 })),
+  }),
+  ping: Type.Object({ type: Type.Literal("ping"), ...clientRef }),
+};
+
+export type CommandType = keyof typeof commandSchemas;
+export type CommandOf<T extends CommandType> = Static<(typeof commandSchemas)[T]>;
+export type Command = { [T in CommandType]: CommandOf<T> }[CommandType];
