@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { readRepoFile } from "./sources.ts";
+
+interface Manifest {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+}
+
+const manifest = JSON.parse(readRepoFile("package.json")) as Manifest;
+const [runtimePart = "", developmentPart = ""] =
+  readRepoFile("docs/dependencies.md").split("## For development");
+const namesIn = (part: string): string[] =>
+  part
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""))
+    .sort();
+
+describe("dependencies", () => {
+  it("at run time each have a reason in docs/dependencies.md", () => {
+    expect(namesIn(runtimePart)).toEqual(Object.keys(manifest.dependencies).sort());
+  });
+
+  it("for development each have a reason in docs/dependencies.md", () => {
+    expect(namesIn(developmentPart)).toEqual(Object.keys(manifest.devDependencies).sort());
+  });
+
+  it("are pinned to exact versions", () => {
+    const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+});
