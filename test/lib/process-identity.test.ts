@@ -47,7 +47,7 @@ describe("parseProcStat", () => {
     [`4711 (node) Z ${rest}`, null, "a zombie"],
     ["", null, "an empty file"],
     ["4711 (node) S", null, "a cut line"],
-  ])("reads %j as %j (%s)", (text, expected) => {
+  ])("reads %j as %j (%s)", (text, expected, _why) => {
     expect(parseProcStat(text)).toBe(expected);
   });
 });
