@@ -2,7 +2,7 @@ import type { AuditSink } from "../auth/audit.ts";
 import { SallyportError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Access, By } from "../protocol/objects.ts";
-import type { StateStore } from "./state-file.ts";
+import type { StateStore } from "./daemon-state.ts";
 
 /** The network side of the main door. */
 export interface NetworkSide {

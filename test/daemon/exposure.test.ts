@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { AuditEvent } from "../../src/auth/audit.ts";
+import type { DaemonState, StateStore } from "../../src/daemon/daemon-state.ts";
 import { createExposure } from "../../src/daemon/exposure.ts";
-import type { DaemonState, StateStore } from "../../src/daemon/state-file.ts";
 import { silentLog } from "../../src/lib/log.ts";
 
 const local = { device: null, name: "local" };
@@ -16,7 +16,7 @@ beforeEach(() => {
   audited = [];
   diskError = null;
   networkError = null;
-  disk = { version: 1, access: "off", port: null, host: null, door_ports: {} };
+  disk = { access: "off", port: null, host: null, door_ports: {} };
 });
 
 function fakeState(): StateStore {
@@ -30,7 +30,6 @@ function fakeState(): StateStore {
       if (diskError) throw diskError;
       disk = current;
     },
-    settled: async () => undefined,
   };
 }
 
