@@ -7,8 +7,7 @@ const Port = Type.Integer({ minimum: 0, maximum: 65_535 });
 const StateSchema = Type.Object({
   /** Exposure that was set at run time. */
   access: AccessSchema,
-  /** How the main door was last asked for, so that `daemon restart` keeps it. */
-  port: Type.Union([Port, Type.Null()]),
+  /** What `--host` named: without it, exposure that is honoured after a restart would be wider than what was asked for. */
   host: Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]),
   /** The loopback port of each tunnel provider's door, kept for it. */
   door_ports: Type.Record(Type.String(), Port),
@@ -24,7 +23,7 @@ export interface StateStore {
 }
 
 const section = "daemon";
-const firstState: DaemonState = { access: "off", port: null, host: null, door_ports: {} };
+const firstState: DaemonState = { access: "off", host: null, door_ports: {} };
 
 /**
  * The daemon's own section of the state file. Fields of a newer version are kept.

@@ -17,18 +17,17 @@ const open = async () => openDaemonState(await openStateFile({ path }));
 
 describe("openDaemonState", () => {
   it("takes a missing file as a first start: exposure off", async () => {
-    expect((await open()).current).toEqual({ access: "off", port: null, host: null, door_ports: {} });
+    expect((await open()).current).toEqual({ access: "off", host: null, door_ports: {} });
   });
 
   it("gives back what was updated, whoever asks next, beside what others keep in the file", async () => {
     const file = await openStateFile({ path });
     await file.update("trust", () => ["/srv"]);
-    await openDaemonState(file).update({ access: "on", port: 7701, door_ports: { ssh: 20_001 } });
+    await openDaemonState(file).update({ access: "on", host: "192.168.1.2", door_ports: { ssh: 20_001 } });
     const again = await openStateFile({ path });
     expect(openDaemonState(again).current).toEqual({
       access: "on",
-      port: 7701,
-      host: null,
+      host: "192.168.1.2",
       door_ports: { ssh: 20_001 },
     });
     expect(again.get("trust")).toEqual(["/srv"]);
@@ -36,15 +35,15 @@ describe("openDaemonState", () => {
 
   it("writes updates in order, the last one last", async () => {
     const state = await open();
-    await Promise.all(Array.from({ length: 20 }, (_, port) => state.update({ port })));
-    expect(JSON.parse(await readFile(path, "utf8")).daemon.port).toBe(19);
+    await Promise.all(Array.from({ length: 20 }, (_, port) => state.update({ door_ports: { ssh: port } })));
+    expect(JSON.parse(await readFile(path, "utf8")).daemon.door_ports).toEqual({ ssh: 19 });
   });
 
   it.each([
     '{"version":1,"daemon":null}',
     '{"version":1,"daemon":{}}',
-    '{"version":1,"daemon":{"access":"everything","port":null,"host":null,"door_ports":{}}}',
-    '{"version":1,"daemon":{"access":"on","port":-1,"host":null,"door_ports":{}}}',
+    '{"version":1,"daemon":{"access":"everything","host":null,"door_ports":{}}}',
+    '{"version":1,"daemon":{"access":"on","host":null,"door_ports":{"ssh":-1}}}',
     "{",
   ])("refuses the damaged file %j, and leaves it", async (text) => {
     await writeFile(path, text, { mode: 0o600 });

@@ -16,7 +16,7 @@ beforeEach(() => {
   audited = [];
   diskError = null;
   networkError = null;
-  disk = { access: "off", port: null, host: null, door_ports: {} };
+  disk = { access: "off", host: null, door_ports: {} };
 });
 
 function fakeState(): StateStore {
