@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const repository = new URL("../../", import.meta.url).pathname;
+const cache = join(repository, "node_modules", ".cache", "sallyport-test");
+let made: Promise<string> | null = null;
+
+/**
+ * The command line as one JavaScript file, made from the sources as they are now. Kept by what the sources hold, so that
+ * test files that run at the same time, or again, share one.
+ */
+export function programPath(): Promise<string> {
+  made ??= make();
+  return made;
+}
+
+async function make(): Promise<string> {
+  const folder = join(cache, await fingerprint());
+  const program = join(folder, "sallyport.js");
+  if (existsSync(program)) return program;
+  await mkdir(cache, { recursive: true });
+  const temporary = `${folder}.${process.pid}`;
+  const { version } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
+  await build({
+    entryPoints: [join(repository, "src", "cli", "main.ts")],
+    outfile: join(temporary, "sallyport.js"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    define: { __SALLYPORT_VERSION__: JSON.stringify(version) },
+    logLevel: "error",
+  });
+  // Another test file may have been faster: its result is the same.
+  await rename(temporary, folder).catch(() => rm(temporary, { recursive: true, force: true }));
+  return program;
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash("sha256");
+  const names = (await readdir(join(repository, "src"), { recursive: true }))
+    .filter((name) => /\.(ts|html|css|js)$/.test(name))
+    .sort();
+  for (const name of names) {
+    const { mtimeMs, size } = await stat(join(repository, "src", name));
+    hash.update(`${name} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest("hex").slice(0, 24);
+}
