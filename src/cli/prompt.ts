@@ -1,0 +1,181 @@
+import { AnswerError, UnreachableError } from "../client/answer-error.ts";
+import type { Broadcast, Connection } from "../client/connection.ts";
+import { newId } from "../lib/ids.ts";
+import type { Snapshot } from "../protocol/changes.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import { type ApprovalDesk, openApprovalDesk } from "./ask-approval.ts";
+import { exitCodes, usageError } from "./cli-error.ts";
+import { type Call, type CommandSpec, isOn, textOption } from "./command.ts";
+import { createMailbox } from "./mailbox.ts";
+import { namedId, openSession, type Session, tabOption } from "./session.ts";
+import { inline } from "./text.ts";
+import { createTurnText } from "./turn-text.ts";
+
+export const promptCommand: CommandSpec = {
+  usage: "prompt <text...>",
+  about:
+    "Prompt an agent and show its turn; 0 when the turn is done. Approvals are asked for here if this is a terminal. Ctrl-C cancels the turn (130), a second one leaves it running.",
+  examples: ['sallyport prompt "cargo test"', 'sallyport prompt --tab . --json "git status"'],
+  options: [
+    { flags: "--agent <id>", about: "an agent to go on with; without it a new one" },
+    { flags: "--tab <dir>", about: "the folder of the new agent; without it the daemon's active tab" },
+    { flags: "--queue", about: "if the agent is busy, reserve its next turn" },
+    { flags: "--json", about: "print one event a line" },
+  ],
+  async run(call) {
+    const text = call.words.join(" ");
+    if (text.trim() === "") throw usageError('The prompt is empty. As in: sallyport prompt "ls -l"');
+    if (textOption(call, "agent") !== null && textOption(call, "tab") !== null)
+      throw usageError("--agent has a tab already. Give --agent or --tab, not both.");
+    const session = await openSession(call);
+    try {
+      return await runTurn(call, session, text);
+    } finally {
+      session.connection.close();
+    }
+  },
+};
+
+async function runTurn(call: Call, session: Session, text: string): Promise<number> {
+  const { connection, link } = session;
+  // What the prompt causes may arrive before its reply, so everything is kept from here on.
+  const mailbox = createMailbox<Broadcast | null>();
+  connection.onBroadcast(mailbox.put);
+  connection.closed.then(() => mailbox.put(null));
+
+  const tab = await tabOption(call, connection);
+  const named = textOption(call, "agent");
+  const ack = await connection.command({
+    type: "prompt",
+    text,
+    request_id: newId(),
+    ...(named === null ? {} : { agent: named }),
+    ...(tab === null ? {} : { tab }),
+    ...(isOn(call, "queue") ? { queue: true } : {}),
+  });
+  const agent = namedId(ack.agent);
+  const turn = namedId(ack.turn);
+  if (agent === null || turn === null) throw new UnreachableError("The daemon did not name the turn.");
+
+  const interrupts = handleInterrupts(call, connection, agent);
+  const desk = openApprovalDesk({
+    out: call.out,
+    keyboard: call.io.keyboard,
+    url: link.file.url,
+    interrupt: interrupts.interrupt,
+    answer: (request, decision) => {
+      connection
+        .command({ type: "approve", request_id: request.request_id, decision, digest: request.digest })
+        .catch((error: Error) => call.out.note(`  ${inline(error.message)}`));
+    },
+  });
+  try {
+    const watched = watchTurn(call, session, { agent, turn, mailbox, desk });
+    const outcome = await Promise.race([watched, interrupts.left]);
+    if (outcome === "left") return exitCodes.interrupted;
+    if (outcome === "done") return exitCodes.done;
+    await call.out.note(`sallyport: the turn ${outcome === "cancelled" ? "was cancelled" : "failed"}.`);
+    return interrupts.asked() ? exitCodes.interrupted : exitCodes.failed;
+  } finally {
+    desk.close();
+    interrupts.stop();
+  }
+}
+
+type Outcome = "done" | "cancelled" | "failed";
+
+interface Watched {
+  readonly agent: string;
+  readonly turn: string;
+  readonly mailbox: { take(): Promise<Broadcast | null> };
+  readonly desk: ApprovalDesk;
+}
+
+async function watchTurn(call: Call, session: Session, watched: Watched): Promise<Outcome> {
+  const { agent, turn, mailbox, desk } = watched;
+  const text = createTurnText(call.io, call.out);
+  let begun = false;
+  for (;;) {
+    const message = await mailbox.take();
+    if (message === null) throw new UnreachableError("The daemon went away before the turn ended.");
+    if (message.type === "lagged") {
+      const ended = await catchUp(session, watched);
+      if (ended !== null) return ended;
+      await call.out.note("sallyport: some of the output came too fast and is not shown.");
+      continue;
+    }
+    if (message.type !== "event" || message.event.agent !== agent) continue;
+    const { event } = message;
+    // A reserved turn: what comes before it belongs to another prompt.
+    if (event.type === "turn_started") begun = event.turn === turn;
+    if (!begun) continue;
+    if (call.json) await call.out.json(event);
+    else await text.show(event);
+    if (event.type === "permission_requested") await desk.ask(event);
+    if (event.type === "permission_resolved") await desk.resolved(event.request_id);
+    if (event.type === "turn_finished" && event.turn === turn) {
+      if (!call.json) await text.end();
+      if (event.error !== undefined) await call.out.note(`sallyport: ${inline(event.error)}`);
+      return event.outcome;
+    }
+  }
+}
+
+/** After a gap: how the turn ended, if it did; else what is open is asked for again. */
+async function catchUp(session: Session, watched: Watched): Promise<Outcome | null> {
+  const page = await session.link.rest.body<{ records: readonly AgentEvent[] }>(
+    "GET",
+    `/api/sessions/${encodeURIComponent(watched.agent)}`,
+  );
+  for (const record of page.records)
+    if (record.type === "turn_finished" && record.turn === watched.turn) return record.outcome;
+  const snapshot = (await session.connection.command({ type: "snapshot" })) as unknown as Snapshot;
+  for (const request of snapshot.pending)
+    if (request.agent === watched.agent) await watched.desk.ask(request);
+  return null;
+}
+
+interface Interrupts {
+  readonly left: Promise<"left">;
+  readonly interrupt: () => void;
+  asked(): boolean;
+  stop(): void;
+}
+
+/** First Ctrl-C: the turn is cancelled. Second, or the terminal goes away: we leave, and the turn goes on. */
+function handleInterrupts(call: Call, connection: Connection, agent: string): Interrupts {
+  let asked = false;
+  let leave: (value: "left") => void = () => undefined;
+  const left = new Promise<"left">((resolve) => {
+    leave = resolve;
+  });
+  const goAway = (): void => {
+    call.out
+      .note(`sallyport: the turn goes on. Go back to its agent: sallyport prompt --agent ${agent} "…"`)
+      .finally(() => leave("left"));
+  };
+  const interrupt = (): void => {
+    if (asked) {
+      goAway();
+      return;
+    }
+    asked = true;
+    connection.command({ type: "cancel", agent }).catch((error: unknown) => {
+      // The turn may have ended in the same moment; then its end is on the way already.
+      if (!(error instanceof AnswerError)) goAway();
+    });
+  };
+  const stops = [
+    call.io.onSignal("SIGINT", interrupt),
+    call.io.onSignal("SIGTERM", goAway),
+    call.io.onSignal("SIGHUP", goAway),
+  ];
+  return {
+    left,
+    interrupt,
+    asked: () => asked,
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
+}

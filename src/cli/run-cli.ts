@@ -1,0 +1,162 @@
+import { Command, CommanderError, Option } from "commander";
+import { homePaths, resolveHome } from "../config/home-paths.ts";
+import { type CliError, describeFailure, exitCodes, usageError } from "./cli-error.ts";
+import type { Call, CommandSpec } from "./command.ts";
+import type { Io } from "./io.ts";
+import { createPrinter } from "./printer.ts";
+import { inline } from "./text.ts";
+
+export interface CliOptions {
+  /** The words after the program's name. */
+  readonly argv: readonly string[];
+  readonly io: Io;
+  readonly version: string;
+  readonly commands: readonly CommandSpec[];
+}
+
+/** Runs one command line; yields the exit code. Never rejects. */
+export async function runCli(options: CliOptions): Promise<number> {
+  const { argv, io } = options;
+  let exitCode: number = exitCodes.done;
+  const program = buildProgram(options, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    const failure = describeFailure(error instanceof CommanderError ? usageOf(error) : error);
+    // The reader of our output may be gone; the exit code still tells.
+    if (wantsJson(argv)) await io.stdout.write(`${JSON.stringify(failure.body)}\n`).catch(() => undefined);
+    await io.stderr.write(`sallyport: ${failure.message}\n`).catch(() => undefined);
+    return failure.exitCode;
+  }
+}
+
+function buildProgram(options: CliOptions, finish: (exitCode: number) => void): Command {
+  const { io, version } = options;
+  const program = new Command("sallyport");
+  program
+    .description("Leave your desk: drive the agents and jobs of this machine from phone, laptop or browser.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .showSuggestionAfterError(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text).catch(() => undefined),
+      // Errors are printed once, by `runCli`; only a help text that answers a wrong usage comes here.
+      writeErr: (text) =>
+        void (text.startsWith("error:") ? null : io.stderr.write(text).catch(() => undefined)),
+      getOutHelpWidth: () => io.stdout.columns,
+      getErrHelpWidth: () => io.stderr.columns,
+    });
+  addHome(program);
+  program.addHelpText("after", "\nExample:\n  sallyport up\n");
+  for (const spec of options.commands) addCommand(program, options, spec, finish);
+  program
+    .allowUnknownOption()
+    .allowExcessArguments(true)
+    .action(async () => {
+      refuseLeftWords(program);
+      program.help({ error: true });
+    });
+  return program;
+}
+
+function addCommand(
+  parent: Command,
+  options: CliOptions,
+  spec: CommandSpec,
+  finish: (exitCode: number) => void,
+): void {
+  const command = parent
+    .command(spec.usage)
+    .summary(firstSentence(spec.about))
+    .description(spec.about)
+    .allowExcessArguments(false);
+  addHome(command);
+  if (spec.json === true) command.option("--json", "print one JSON value on stdout and nothing else");
+  for (const option of spec.options ?? []) command.addOption(new Option(option.flags, option.about));
+  if (spec.passThrough === true) command.passThroughOptions();
+  command.addHelpText(
+    "after",
+    `\nExample${spec.examples.length > 1 ? "s" : ""}:\n${spec.examples.map((line) => `  ${line}`).join("\n")}\n`,
+  );
+  for (const child of spec.children ?? []) addCommand(command, options, child, finish);
+  if (spec.children) command.allowUnknownOption().allowExcessArguments(true);
+  command.action(async (...given: unknown[]) => {
+    if (spec.children) refuseLeftWords(command);
+    if (!spec.run) command.help({ error: true });
+    else finish(await spec.run(callOf(command, options, given)));
+  });
+}
+
+function callOf(command: Command, options: CliOptions, given: readonly unknown[]): Call {
+  const merged: Record<string, unknown> = command.optsWithGlobals();
+  const json = merged.json === true;
+  return {
+    io: options.io,
+    out: createPrinter(options.io, json),
+    paths: homePaths(homeOf(merged.home, options.io)),
+    json,
+    // Commander hands over the arguments, then the options and the command itself.
+    words: given
+      .slice(0, -2)
+      .flat()
+      .filter((word) => typeof word === "string"),
+    options: merged,
+    version: options.version,
+  };
+}
+
+/** A group is acted on itself only when no command of it was named: what is left over is a mistake. */
+function refuseLeftWords(group: Command): void {
+  const left = group.args[0];
+  if (left === undefined) return;
+  if (left.startsWith("-")) throw usageError(`There is no option "${inline(left)}". See: ${helpOf(group)}`);
+  const names = group.commands.map((command) => command.name()).join(", ");
+  const of = group.parent ? ` of "${group.name()}"` : "";
+  throw usageError(`There is no command "${inline(left)}"${of}; there are: ${names}. See: ${helpOf(group)}`);
+}
+
+function addHome(command: Command): void {
+  command.option(
+    "--home <dir>",
+    "the folder that holds everything (default: $SALLYPORT_HOME, else ~/.sallyport)",
+  );
+}
+
+function homeOf(flag: unknown, io: Io): string {
+  try {
+    return resolveHome(typeof flag === "string" ? flag : undefined, io.env);
+  } catch (error) {
+    if (error instanceof RangeError) throw usageError(error.message);
+    throw error;
+  }
+}
+
+/** Commander's own text ("error: unknown option '--x'"), with the next step. */
+function usageOf(error: CommanderError): CliError {
+  const text = inline(error.message.replace(/^error: /, "").replace(/\.$/, ""));
+  if (error.code === "commander.help") return usageError("Name a command; they are listed above.");
+  return usageError(`${text.charAt(0).toUpperCase()}${text.slice(1)}. See: sallyport --help`);
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=[.:]) /)[0]?.replace(/:$/, ".") ?? text;
+}
+
+function helpOf(command: Command): string {
+  const path: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) path.unshift(at.name());
+  return `${path.join(" ")} --help`;
+}
+
+/** Asked of the raw words, because a line that does not parse has no options. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+}

@@ -1,0 +1,58 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { UnreachableError } from "../client/answer-error.ts";
+import { type Connection, connect } from "../client/connection.ts";
+import { usageError } from "./cli-error.ts";
+import { type Call, textOption } from "./command.ts";
+import { type DaemonLink, requireDaemon } from "./find-daemon.ts";
+import { nodeSocketOpener } from "./node-socket.ts";
+
+const snapshotTimeoutMs = 15_000;
+
+export interface Session {
+  readonly link: DaemonLink;
+  readonly connection: Connection;
+}
+
+/** Finds the daemon, makes sure that it is ours, and opens the socket. */
+export async function openSession(call: Call): Promise<Session> {
+  const link = await requireDaemon(call.paths, call.io.env);
+  const timer = new AbortController();
+  try {
+    const connection = await connect({
+      open: nodeSocketOpener(link.file.url, link.masterToken),
+      version: call.version,
+      deadline: delay(snapshotTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined),
+    });
+    return { link, connection };
+  } finally {
+    timer.abort();
+  }
+}
+
+/**
+ * The tab that `--tab DIR` names: an open one of the last workspace with that folder, else a new one. Null without the
+ * option: the daemon then takes its active tab.
+ */
+export async function tabOption(call: Call, connection: Connection): Promise<string | null> {
+  const given = textOption(call, "tab");
+  if (given === null) return null;
+  if (given === "") throw usageError("--tab is empty. Name a folder: --tab .");
+  const named = resolve(call.io.cwd, given);
+  // The daemon judges the folder; a missing one gets its answer.
+  const real = await realpath(named).catch(() => named);
+  const open = connection.snapshot.workspace.tabs.find((tab) => tab.cwd === real || tab.cwd === named);
+  if (open) return open.id;
+  const reply = await connection.command({ type: "tab_create", cwd: real });
+  const id = namedId(reply.tab);
+  if (id === null) throw new UnreachableError("The daemon made a tab but did not name it.");
+  return id;
+}
+
+/** An id where a reply names what it made: bare, or inside the object. */
+export function namedId(raw: unknown): string | null {
+  if (typeof raw === "string") return raw;
+  if (typeof raw === "object" && raw !== null && "id" in raw && typeof raw.id === "string") return raw.id;
+  return null;
+}

@@ -1,0 +1,76 @@
+import { AnswerError, UnreachableError } from "../client/answer-error.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Job, JobOutput } from "../protocol/objects.ts";
+
+/** News of one job: it has more output, or has ended. */
+export interface JobWatch {
+  /** The job as it ended; null while it runs. */
+  readonly ended: Job | null;
+  /** Resolves at the next news, or after `fallbackMs`. Rejects when the daemon has gone. */
+  news(): Promise<void>;
+  stop(): void;
+}
+
+/** A look now and then, in case that what was to tell us was dropped on the way. */
+const fallbackMs = 2_000;
+
+/** Follows a job over `connection`. */
+export async function watchJob(connection: Connection, job: Job): Promise<JobWatch> {
+  let ended: Job | null = job.state === "running" ? null : job;
+  let gone = false;
+  let fresh = true;
+  let wake: () => void = () => undefined;
+  const tell = (): void => {
+    fresh = true;
+    wake();
+  };
+  const silence = connection.onBroadcast((message) => {
+    if (message.type === "job_finished" && message.job.id === job.id) ended = message.job;
+    else if (message.type === "job_more" && message.job === job.id) fresh = true;
+    else if (message.type !== "lagged") return;
+    tell();
+  });
+  connection.closed.then(() => {
+    gone = true;
+    wake();
+  });
+  await connection.command({ type: "job_follow", job: job.id, on: true }).catch((error: unknown) => {
+    // A job that has ended meanwhile needs no following.
+    if (!(error instanceof AnswerError)) throw error;
+  });
+  return {
+    get ended() {
+      return ended;
+    },
+    async news() {
+      if (!fresh && !gone) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, fallbackMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = () => undefined;
+      }
+      if (gone && ended === null)
+        throw new UnreachableError(
+          `The daemon went away; the job goes on. Later: sallyport jobs output ${job.id}`,
+        );
+      if (!fresh && ended === null) ended = await endedJob(connection, job.id);
+      fresh = false;
+    },
+    stop: silence,
+  };
+}
+
+/** Reads a chunk of output over the socket. */
+export async function readJobOutput(connection: Connection, job: string, offset: number): Promise<JobOutput> {
+  return (await connection.command({ type: "job_output", job, offset })) as unknown as JobOutput;
+}
+
+async function endedJob(connection: Connection, id: string): Promise<Job | null> {
+  const reply = await connection.command({ type: "job_list" });
+  const jobs = Array.isArray(reply.jobs) ? (reply.jobs as readonly Job[]) : [];
+  return jobs.find((job) => job.id === id && job.state !== "running") ?? null;
+}
