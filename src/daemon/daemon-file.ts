@@ -30,21 +30,35 @@ export async function writeDaemonFile(path: string, fields: DaemonFileFields): P
   await writeFileAtomic(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
+/** Where the daemon that wrote the file says it is; null when there is no file, or it is damaged or not to be trusted. */
+export async function readDaemonFile(
+  path: string,
+): Promise<Pick<DaemonFileFields, "port" | "masterToken" | "pid"> | null> {
+  const read = await readSecretFile(path, maxBytes);
+  const raw = read.ok ? parsed(read.text) : null;
+  if (raw === null || typeof raw.url !== "string" || !URL.canParse(raw.url)) return null;
+  const port = Number(new URL(raw.url).port);
+  const { token: masterToken, pid } = raw;
+  if (typeof masterToken !== "string" || masterToken === "" || typeof pid !== "number" || port === 0)
+    return null;
+  return { port, masterToken, pid };
+}
+
 /** Removes the file if it is this instance's: a later daemon's is left alone. */
 export async function removeDaemonFile(path: string, instance: string): Promise<void> {
   const read = await readSecretFile(path, maxBytes);
-  if (!read.ok || instanceOf(read.text) !== instance) return;
+  if (!read.ok || parsed(read.text)?.instance !== instance) return;
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });
 }
 
-function instanceOf(text: string): string | null {
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const raw: unknown = JSON.parse(text);
-    return typeof raw === "object" && raw !== null && "instance" in raw ? String(raw.instance) : null;
+    return typeof raw === "object" && raw !== null ? (raw as Record<string, unknown>) : null;
   } catch {
-    // Damaged: not one that this process wrote.
+    // Damaged: no daemon can be found by it, and none of ours wrote it whole.
     return null;
   }
 }

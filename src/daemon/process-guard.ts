@@ -1,0 +1,34 @@
+import type { Log } from "../lib/log.ts";
+
+/**
+ * Decides what happens to a daemon in which something broke that nobody caught: it says so in the log and ends with a
+ * code that is not 0, because a half-broken gate is worse than none; a service manager starts it again. Output to a
+ * terminal or pipe that is gone is no such thing. Returns how to take the guard off.
+ *
+ * @param fatal ends the process
+ */
+export function guardProcess(log: Log, fatal: () => void): () => void {
+  const onException = (error: unknown): void => {
+    if (isLostOutput(error)) return;
+    log.error({ err: error }, "something broke that nobody caught; the daemon ends");
+    fatal();
+  };
+  const onOutputError = (): void => undefined;
+  process.on("uncaughtException", onException);
+  process.on("unhandledRejection", onException);
+  process.stdout.on("error", onOutputError);
+  process.stderr.on("error", onOutputError);
+  return () => {
+    process.off("uncaughtException", onException);
+    process.off("unhandledRejection", onException);
+    process.stdout.off("error", onOutputError);
+    process.stderr.off("error", onOutputError);
+  };
+}
+
+/** A write to our own stdout or stderr whose reader went away; sockets report theirs on themselves. */
+export function isLostOutput(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === "EPIPE" && syscall === "write";
+}
