@@ -22,7 +22,7 @@ export async function syncFolder(path: string): Promise<void> {
 export async function createFileExclusive(path: string, data: string | Uint8Array): Promise<void> {
   const handle = await open(path, newFileFlags, 0o600);
   try {
-    await writeAndSync(handle, data);
+    await writeWhole(handle, data, true);
   } finally {
     await handle.close();
   }
@@ -32,13 +32,19 @@ export async function createFileExclusive(path: string, data: string | Uint8Arra
 /**
  * Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder. A link is resolved first, so
  * that it stays a link. A reader sees the old or the new content, whatever dies in between. Mode 0600.
+ * With `sync: false` nothing waits for the disk: it survives this process, but perhaps not a power cut.
  */
-export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  options: { readonly sync?: boolean } = {},
+): Promise<void> {
+  const sync = options.sync ?? true;
   const target = await resolveLink(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomSecret(6)}.tmp`);
   const handle = await open(temporary, newFileFlags, 0o600);
   try {
-    await writeAndSync(handle, data);
+    await writeWhole(handle, data, sync);
   } catch (error) {
     await handle.close();
     await unlink(temporary);
@@ -46,7 +52,7 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array): 
   }
   await handle.close();
   await rename(temporary, target);
-  await syncFolder(dirname(target));
+  if (sync) await syncFolder(dirname(target));
 }
 
 /** Creates a folder and its parents with mode 0700; one that exists is left as it is. */
@@ -54,10 +60,10 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-async function writeAndSync(handle: FileHandle, data: string | Uint8Array): Promise<void> {
+async function writeWhole(handle: FileHandle, data: string | Uint8Array, sync: boolean): Promise<void> {
   await handle.chmod(0o600);
   await handle.writeFile(data);
-  await handle.sync();
+  if (sync) await handle.sync();
 }
 
 async function resolveLink(path: string): Promise<string> {
