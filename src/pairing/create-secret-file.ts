@@ -11,11 +11,12 @@ import { randomSecret } from "../lib/ids.ts";
  */
 export async function createSecretFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomSecret(6)}.tmp`);
-  await createFileExclusive(temporary, text);
   try {
+    await createFileExclusive(temporary, text);
     await linkOrRename(temporary, path);
   } catch (error) {
-    await unlink(temporary);
+    // Best effort: the error that matters is the first one.
+    await unlink(temporary).catch(() => undefined);
     throw error;
   }
   await syncFolder(dirname(path));
