@@ -1,0 +1,70 @@
+import { limits } from "../protocol/limits.ts";
+import { FixedWindow } from "./fixed-window.ts";
+import type { RequestClass } from "./principal.ts";
+
+/** Whoever could not be verified, as far as he can be told from others. */
+export interface UnverifiedCaller {
+  readonly door: string;
+  readonly requestClass: RequestClass;
+  /** Null where no address can be trusted. */
+  readonly address: string | null;
+}
+
+/** The budgets of everybody who is not a verified principal; those never come here. */
+export interface Throttle {
+  /** Counts a request for a public route, or one that presents nothing. Seconds to wait, or 0. */
+  takePublic(caller: UnverifiedCaller, nowMs: number): number;
+  /** Counts a credential that is no good. Seconds to wait, or 0. */
+  takeFailure(caller: UnverifiedCaller, nowMs: number): number;
+}
+
+const windowMs = 60_000;
+const maxAddresses = 4_096;
+const maxDoors = 64;
+
+export function createThrottle(): Throttle {
+  const publicByAddress = new FixedWindow({ maxKeys: maxAddresses, windowMs });
+  const publicByDoor = new FixedWindow({ maxKeys: maxDoors, windowMs });
+  const failuresByAddress = new FixedWindow({ maxKeys: maxAddresses, windowMs });
+  const failuresByDoor = new FixedWindow({ maxKeys: maxDoors, windowMs });
+
+  return {
+    takePublic(caller, nowMs) {
+      const { address } = caller;
+      return address === null
+        ? take(publicByDoor, doorKey(caller), limits.publicRequestsPerBlindDoorPerMinute, nowMs)
+        : take(publicByAddress, addressKey(caller, address), limits.publicRequestsPerAddressPerMinute, nowMs);
+    },
+    takeFailure(caller, nowMs) {
+      const { address } = caller;
+      // An address that has used up its own budget must not eat the door's as well.
+      if (address !== null) {
+        const key = addressKey(caller, address);
+        const waitMs = failuresByAddress.waitMs(key, limits.failuresPerAddressPerMinute, nowMs);
+        if (waitMs > 0) return wholeSeconds(waitMs);
+      }
+      const waitSeconds = take(failuresByDoor, doorKey(caller), limits.failuresPerDoorPerMinute, nowMs);
+      if (waitSeconds === 0 && address !== null) failuresByAddress.count(addressKey(caller, address), nowMs);
+      return waitSeconds;
+    },
+  };
+}
+
+function take(table: FixedWindow, key: string, limit: number, nowMs: number): number {
+  const waitMs = table.waitMs(key, limit, nowMs);
+  if (waitMs > 0) return wholeSeconds(waitMs);
+  table.count(key, nowMs);
+  return 0;
+}
+
+function wholeSeconds(waitMs: number): number {
+  return Math.ceil(waitMs / 1_000);
+}
+
+function doorKey(caller: UnverifiedCaller): string {
+  return `${caller.requestClass} ${caller.door}`;
+}
+
+function addressKey(caller: UnverifiedCaller, address: string): string {
+  return `${caller.requestClass} ${address}`;
+}
