@@ -52,8 +52,8 @@ export function openApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
       );
       return;
     }
-    await out.note(keysText(next));
     shown = next;
+    await out.note(keysText(next));
   };
 
   return {

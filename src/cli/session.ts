@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { UnreachableError } from "../client/answer-error.ts";
 import { type Connection, connect } from "../client/connection.ts";
 import { usageError } from "./cli-error.ts";
@@ -18,16 +17,18 @@ export interface Session {
 /** Finds the daemon, makes sure that it is ours, and opens the socket. */
 export async function openSession(call: Call): Promise<Session> {
   const link = await requireDaemon(call.paths, call.io.env);
-  const timer = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   try {
     const connection = await connect({
       open: nodeSocketOpener(link.file.url, link.masterToken),
       version: call.version,
-      deadline: delay(snapshotTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined),
+      deadline: new Promise((resolve) => {
+        timer = setTimeout(resolve, snapshotTimeoutMs);
+      }),
     });
     return { link, connection };
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -107,6 +107,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const snapshot = await Promise.race([
     first.promise,
     options.deadline.then(() => {
+      if (gotSnapshot) return first.promise;
       socket.close();
       throw new UnreachableError("The daemon sent no snapshot in time.");
     }),
