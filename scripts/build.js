@@ -1,0 +1,92 @@
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+// Builds what the package ships: dist/sallyport.js (the program, one file) and dist/web (the page). Every file is written
+// beside its place and renamed, so that a daemon or a test that runs meanwhile reads the old or the new one, never half.
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const dist = join(root, "dist");
+const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const define = { __SALLYPORT_VERSION__: JSON.stringify(version) };
+
+/** Native or optional packages stay outside; they are loaded when first used, or not at all. */
+const external = ["argon2", "cloudflared", "bufferutil", "utf-8-validate", "pino-pretty"];
+
+/** Dependencies in CommonJS call `require`, which an ES module has to make for itself. */
+const banner = [
+  "#!/usr/bin/env node",
+  'import { createRequire as createRequireOfBundle } from "node:module";',
+  "const require = createRequireOfBundle(import.meta.url);",
+].join("\n");
+
+const common = {
+  bundle: true,
+  write: false,
+  minify: true,
+  legalComments: "none",
+  logLevel: "silent",
+  define,
+};
+
+async function buildProgram() {
+  const entry = join(root, "src/cli/main.ts");
+  await needed(entry);
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints: [entry],
+    outfile: join(dist, "sallyport.js"),
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    // Names stay readable in stack traces, which are all that a user can send us.
+    minify: false,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    external,
+    banner: { js: banner },
+  });
+  for (const file of outputFiles) await place(file.path, file.contents, 0o755);
+}
+
+async function buildPage() {
+  const source = join(root, "web");
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints: [join(source, "app.ts"), join(source, "style.css")],
+    outdir: join(dist, "web"),
+    platform: "browser",
+    format: "esm",
+    target: ["es2022", "safari16.4"],
+  });
+  for (const file of outputFiles) await place(file.path, file.contents);
+  for (const name of ["index.html", "manifest.webmanifest", "icon.svg"]) {
+    const path = join(source, name);
+    await needed(path);
+    await place(join(dist, "web", name), await readFile(path));
+  }
+}
+
+async function place(path, contents, mode = 0o644) {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, contents, { mode });
+  await rename(temporary, path);
+}
+
+async function needed(path) {
+  if (!(await stat(path).catch(() => null))) throw new Error(`${relative(root, path)} is missing`);
+}
+
+const results = await Promise.allSettled([buildProgram(), buildPage()]);
+for (const result of results) {
+  if (result.status === "fulfilled") continue;
+  process.exitCode = 1;
+  const errors = result.reason.errors ?? [];
+  if (errors.length === 0) process.stderr.write(`build: ${result.reason.message}\n`);
+  for (const { text, location } of errors) {
+    const where = location ? `${location.file}:${location.line}:${location.column}: ` : "";
+    process.stderr.write(`build: ${where}${text}\n`);
+  }
+}

@@ -1,0 +1,237 @@
+import chromium from "@sparticuz/chromium";
+import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type StubDaemon, startStubDaemon, stubDevice, stubRequest } from "./stub-daemon.ts";
+
+let browser: Browser;
+let daemon: StubDaemon;
+let context: BrowserContext;
+let page: Page;
+let outside: string[] = [];
+
+beforeAll(async () => {
+  // The package unpacks the libraries that a bare machine lacks only where it believes to be there.
+  process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs20.x";
+  browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: ["--no-sandbox", "--disable-gpu", "--headless=shell"],
+  });
+}, 120_000);
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  daemon = await startStubDaemon();
+  context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  outside = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(daemon.base)) outside.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (/Content Security Policy/i.test(message.text())) outside.push(message.text());
+  });
+  daemon.answers.set("GET api/hello", () => ({
+    status: 200,
+    body: { app: "sallyport", version: "1.0.0", remote: true, pairing: true },
+  }));
+  daemon.answers.set("GET api/daemon", () => ({ status: 200, body: { version: "1.0.0" } }));
+  daemon.answers.set("GET api/devices", () => ({
+    status: 200,
+    body: { devices: [{ ...stubDevice, current: true }] },
+  }));
+  daemon.answers.set("POST api/ws/ticket", () => ({ status: 200, body: { ticket: "spt_x" } }));
+  daemon.answers.set("POST api/pair", () => ({
+    status: 200,
+    body: { token: "spd_x", device: stubDevice, version: "1.0.0" },
+  }));
+});
+afterEach(async () => {
+  await context.close();
+  await daemon.close();
+  expect(outside).toEqual([]);
+});
+
+const refusal = (status: number, code: string, message: string, more = {}) => ({
+  status,
+  body: { type: "error", code, message, ...more },
+});
+const heading = (name: string | RegExp) => page.getByRole("heading", { level: 1, name }).waitFor();
+const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+const pairs = () => daemon.seen.filter(({ path }) => path === "api/pair");
+
+describe("the first page", () => {
+  it("pairs by the code of a link and takes it out of the address at once", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDE-FGHJK`);
+    await heading("Your machine");
+    expect(page.url()).toBe(daemon.base);
+    expect(pairs()).toHaveLength(1);
+    expect(pairs()[0]?.body).toMatchObject({ code: "ABCDEFGHJK", kind: "browser" });
+    expect(await stored()).toContain("spd_x");
+    await page.getByText("Paired as Pixel phone.", { exact: true }).first().waitFor();
+    await page.reload();
+    await heading("Your machine");
+    expect(pairs()).toHaveLength(1);
+  });
+
+  it("pairs by a typed code, however it is typed, and says what is wrong with one", async () => {
+    await page.goto(daemon.base);
+    await heading("Pair this browser");
+    const code = page.getByLabel("Pairing code");
+    await code.fill("abc");
+    await page.keyboard.press("Enter");
+    await page.getByText("these are 3").waitFor();
+    expect(pairs()).toHaveLength(0);
+    daemon.answers.set("POST api/pair", () =>
+      refusal(403, "pairing_refused", "This code is wrong, used or expired."),
+    );
+    await code.fill(" abcde fghj o ");
+    await page.keyboard.press("Enter");
+    await page.getByText("wrong, used or expired").waitFor();
+    expect(pairs()[0]?.body?.code).toBe("ABCDEFGHJ0");
+    daemon.answers.set("POST api/pair", () =>
+      refusal(429, "pairing_locked", "Locked.", { retry_after: 540 }),
+    );
+    await page.getByRole("button", { name: "Pair" }).click();
+    await page.getByText("Wait 9 min").waitFor();
+    expect(await stored()).toBe("{}");
+  });
+
+  it("claims again with the same nonce when the reply is lost", async () => {
+    let claims = 0;
+    daemon.answers.set("POST api/pair", () => {
+      claims += 1;
+      return claims < 3
+        ? "drop"
+        : { status: 200, body: { token: "spd_x", device: stubDevice, version: "1.0.0" } };
+    });
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await heading("Your machine");
+    expect(new Set(pairs().map(({ body }) => body?.nonce)).size).toBe(1);
+  });
+
+  it("trades a master token for a device token and keeps nothing of it", async () => {
+    await page.goto(`${daemon.base}?token=spm_master`);
+    await heading("Your machine");
+    expect(page.url()).toBe(daemon.base);
+    const [ticket] = daemon.seen.filter(({ path }) => path === "api/ws/ticket");
+    expect(ticket).toMatchObject({ authorization: "Bearer spm_master", body: { purpose: "page" } });
+    expect(pairs()[0]?.body?.ticket).toBe("spt_x");
+    expect(await stored()).not.toContain("spm_");
+  });
+
+  it("trades the ticket of `sallyport web`", async () => {
+    await page.goto(`${daemon.base}#ticket=spt_page`);
+    await heading("Your machine");
+    expect(page.url()).toBe(daemon.base);
+    expect(pairs()[0]?.body?.ticket).toBe("spt_page");
+  });
+
+  it("shows a request whole and binds the answer to what was shown, though the list moves", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await page.getByText("cargo test ⟨U+202E⟩# gnp", { exact: true }).waitFor();
+    await page.getByText("npm run watch").waitFor();
+    const second = stubRequest("r2", "rm -rf build");
+    daemon.send({
+      type: "event",
+      rev: 11,
+      workspace: "w1",
+      tab: "t1",
+      event: { ...second, seq: 1, type: "permission_requested" },
+    });
+    const card = page.locator("[data-request=r2]");
+    await card.waitFor();
+    daemon.send({
+      type: "event",
+      rev: 12,
+      workspace: "w1",
+      tab: "t1",
+      event: {
+        agent: "a1",
+        seq: 2,
+        at: second.at,
+        type: "permission_resolved",
+        request_id: "r1",
+        allowed: true,
+        decision: "allow",
+        by: { device: null, name: "laptop" },
+      },
+    });
+    await page.getByText("Allowed by laptop").waitFor();
+    // The tap that follows a move at once was meant for something else.
+    await card.getByRole("button", { name: "Allow", exact: true }).evaluate((button: HTMLButtonElement) => {
+      const list = button.closest(".requests");
+      const observer = new MutationObserver(() => button.click());
+      if (list) observer.observe(list, { childList: true });
+    });
+    await page.locator("[data-request=r1]").waitFor({ state: "detached" });
+    expect(daemon.commands.filter(({ type }) => type === "approve")).toEqual([]);
+    await expect
+      .poll(async () => {
+        await card.getByRole("button", { name: "Allow", exact: true }).click();
+        return daemon.commands.filter(({ type }) => type === "approve").length;
+      })
+      .toBeGreaterThan(0);
+    expect(daemon.commands.find(({ type }) => type === "approve")).toMatchObject({
+      request_id: "r2",
+      digest: "digest of r2",
+      decision: "allow",
+    });
+  });
+
+  it("sends a prompt and shows what comes back as text", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await page.getByLabel("Prompt").fill("ls");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expect
+      .poll(() => daemon.commands.find(({ type }) => type === "prompt"))
+      .toMatchObject({ tab: "t1", text: "ls" });
+    daemon.send({
+      type: "event",
+      rev: 11,
+      workspace: "w1",
+      tab: "t1",
+      event: {
+        agent: "a1",
+        seq: 1,
+        at: "",
+        type: "tool_output",
+        call_id: "c1",
+        text: "<b>x</b>\u001b[2J ok",
+      },
+    });
+    await page.getByText("<b>x</b> ok").waitFor();
+  });
+
+  it("forgets its token when the device is revoked, live and at the next start", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await heading("Your machine");
+    daemon.closeSockets(4401);
+    await heading("This browser is no longer paired");
+    expect(await stored()).toBe("{}");
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await heading("Your machine");
+    daemon.answers.set("GET api/daemon", () => refusal(401, "unauthorized", "No valid credential."));
+    await page.reload();
+    await heading("This browser is no longer paired");
+    expect(await stored()).toBe("{}");
+  });
+
+  it("says that remote access is off, or that nobody answers", async () => {
+    daemon.answers.set("GET api/hello", () => refusal(403, "remote_off", "Remote access is off."));
+    await page.goto(daemon.base);
+    await heading("Remote access is off");
+    await page.getByText("sallyport remote on").waitFor();
+    daemon.answers.set("GET api/hello", () => "drop");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await heading("The daemon does not answer");
+  });
+
+  it("comes back by itself after a restart", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await heading("Your machine");
+    daemon.closeSockets(1001);
+    await expect.poll(() => daemon.seen.filter(({ path }) => path === "api/ws/ticket").length).toBe(2);
+    await page.getByText("Connected", { exact: true }).waitFor();
+  });
+});

@@ -1,0 +1,223 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { build } from "esbuild";
+import { type WebSocket, WebSocketServer } from "ws";
+
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: Record<string, unknown> | null;
+}
+type Answer =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+  | "drop";
+
+/** A daemon of the wire protocol's shapes, below a base path, that answers what a test tells it to. */
+export interface StubDaemon {
+  readonly base: string;
+  readonly seen: Seen[];
+  readonly commands: Record<string, unknown>[];
+  /** Answers by `METHOD path` below the base; a function is called for each request. */
+  readonly answers: Map<string, (seen: Seen) => Answer>;
+  send(message: unknown): void;
+  closeSockets(code: number): void;
+  close(): Promise<void>;
+}
+
+const csp =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async function bundle(entry: string): Promise<string> {
+  const result = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: "esm",
+    logLevel: "silent",
+    define: { __SALLYPORT_VERSION__: '"1.0.0"' },
+  });
+  return result.outputFiles[0]?.text ?? "";
+}
+
+export async function startStubDaemon(): Promise<StubDaemon> {
+  const files = new Map<string, [type: string, text: string]>([
+    ["", ["text/html", readFileSync("web/index.html", "utf8")]],
+    ["app.js", ["text/javascript", await bundle("web/app.ts")]],
+    ["style.css", ["text/css", readFileSync("web/style.css", "utf8")]],
+    ["manifest.webmanifest", ["application/manifest+json", readFileSync("web/manifest.webmanifest", "utf8")]],
+    ["icon.svg", ["image/svg+xml", readFileSync("web/icon.svg", "utf8")]],
+  ]);
+  const seen: Seen[] = [];
+  const commands: Record<string, unknown>[] = [];
+  const answers = new Map<string, (seen: Seen) => Answer>();
+  const sockets = new Set<WebSocket>();
+
+  const server = createServer((request, response) => void respond(request, response));
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? "/", "http://stub");
+    const path = url.pathname.replace(/^\/base\//, "");
+    let raw = "";
+    for await (const chunk of request) raw += String(chunk);
+    const file = files.get(path);
+    if (file) {
+      response.writeHead(200, { "Content-Type": file[0], "Content-Security-Policy": csp }).end(file[1]);
+      return;
+    }
+    const entry: Seen = {
+      method: request.method ?? "",
+      path: path + url.search,
+      authorization: request.headers.authorization,
+      body: raw === "" ? null : (JSON.parse(raw) as Record<string, unknown>),
+    };
+    seen.push(entry);
+    const answer = answers.get(`${entry.method} ${path}`)?.(entry) ?? {
+      status: 404,
+      body: { type: "error", code: "not_found", message: "No such route." },
+    };
+    if (answer === "drop") {
+      request.socket.destroy();
+      return;
+    }
+    response
+      .writeHead(answer.status, { "Content-Type": "application/json", ...answer.headers })
+      .end(answer.body === undefined ? "" : JSON.stringify(answer.body));
+  };
+
+  const webSockets = new WebSocketServer({ server, path: "/base/api/ws" });
+  webSockets.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("message", (data) => {
+      const command = JSON.parse(String(data)) as Record<string, unknown>;
+      commands.push(command);
+      const { client_ref, type } = command;
+      socket.send(JSON.stringify({ type: type === "ping" ? "pong" : "ack", client_ref, agent: "a1" }));
+    });
+    socket.send(JSON.stringify(stubSnapshot));
+  });
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    base: `http://127.0.0.1:${port}/base/`,
+    seen,
+    commands,
+    answers,
+    send: (message) => {
+      for (const socket of sockets) socket.send(JSON.stringify(message));
+    },
+    closeSockets: (code) => {
+      for (const socket of sockets) socket.close(code);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.terminate();
+        webSockets.close();
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+const at = "2026-11-30T12:00:00.000Z";
+export const stubDevice = {
+  id: "d1",
+  name: "Pixel phone",
+  kind: "phone",
+  scopes: ["view", "drive", "approve", "admin"],
+  created: at,
+  expires: null,
+};
+const tab = {
+  id: "t1",
+  workspace: "w1",
+  name: "api",
+  cwd: "/srv/api",
+  mode: "ask",
+  runtime: "shell",
+  trusted: true,
+  loaded: true,
+  active_agent: "a1",
+  project: null,
+};
+const agent = {
+  id: "a1",
+  tab: "t1",
+  parent: null,
+  label: "cargo test",
+  title: null,
+  runtime: "shell",
+  model: null,
+  state: "waiting",
+  live: true,
+  turn: "u1",
+  queued: false,
+  updated: at,
+};
+
+export function stubRequest(id: string, command: string) {
+  return {
+    request_id: id,
+    workspace: "w1",
+    tab: "t1",
+    agent: "a1",
+    turn: "u1",
+    call_id: "c1",
+    tool: "bash",
+    summary: command,
+    input: { command },
+    cwd: "/srv/api",
+    allow_session: `bash(${command})`,
+    digest: `digest of ${id}`,
+    at,
+  };
+}
+
+const stubSnapshot = {
+  type: "snapshot",
+  rev: 10,
+  instance: "i1",
+  daemon: {
+    version: "1.0.0",
+    pid: 1,
+    started: at,
+    version_mismatch: false,
+    clients: 1,
+    principal: { kind: "device", device: "d1", scopes: stubDevice.scopes },
+  },
+  workspaces: [{ id: "w1", name: "main", tabs: 1, used: at }],
+  workspace: { id: "w1", name: "main", active_tab: "t1", tabs: [{ ...tab, agents: [agent] }] },
+  pending: [stubRequest("r1", "cargo test \u202e# gnp")],
+  questions: [],
+  jobs: [
+    {
+      id: "3fa9c210",
+      workspace: "w1",
+      tab: "t1",
+      agent: null,
+      command: "npm run watch",
+      cwd: "/srv/api",
+      pid: 5,
+      state: "running",
+      exit_code: null,
+      reason: null,
+      started: at,
+      ended: null,
+      bytes: 10,
+    },
+  ],
+  update: null,
+  control: { available: false },
+  models: [],
+  default_model: null,
+  remote: {
+    access: "off",
+    bound: [],
+    addresses: [],
+    tunnel: { provider: null, state: "off", url: null, text: null, link: null, reason: null, next_try: null },
+    devices: 1,
+  },
+  awake: { mode: "off", active: false, available: true },
+};

@@ -1,0 +1,24 @@
+const hiddenCharacter =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{27e8}\u{2800}\u{3164}\u{ffa0}\u{115f}\u{1160}]|(?! )\p{Zs}/gu;
+
+/**
+ * Text that a person approves, whole, with every hidden character as `⟨U+202E⟩`. The page may not import the daemon's
+ * leaves, so this is a copy of `visibleText`; a test holds the two together.
+ */
+export function visible(text: string): string {
+  return text.replace(hiddenCharacter, (character) =>
+    character === "\n"
+      ? character
+      : `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+}
+
+/** Output of programs for a text box: escape sequences and hidden characters are dropped, lines stay. */
+export function outputText(text: string): string {
+  return text
+    .replace(
+      /\u001b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b[\]P][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)/g,
+      "",
+    )
+    .replace(/[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/gu, "");
+}
