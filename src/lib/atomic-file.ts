@@ -44,14 +44,17 @@ export async function writeFileAtomic(
   const temporary = join(dirname(target), `.${basename(target)}.${randomSecret(6)}.tmp`);
   const handle = await open(temporary, newFileFlags, 0o600);
   try {
-    await writeWhole(handle, data, sync);
+    try {
+      await writeWhole(handle, data, sync);
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
   } catch (error) {
-    await handle.close();
-    await unlink(temporary);
+    // Whoever retries on a refusing disk must not leave a file a time; the error that matters is the first one.
+    await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await handle.close();
-  await rename(temporary, target);
   if (sync) await syncFolder(dirname(target));
 }
 
