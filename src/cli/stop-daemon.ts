@@ -35,18 +35,23 @@ export async function stopDaemon(call: Call, options: StopOptions): Promise<unkn
 
 async function stopByRequest(call: Call, link: DaemonLink, options: StopOptions): Promise<unknown> {
   const identity = await readProcessIdentity(link.file.pid);
-  let answer: unknown;
+  const answer = await requestStop(link, options);
+  if (identity !== null) await waitUntilGone(call, identity);
+  return answer;
+}
+
+async function requestStop(link: DaemonLink, options: StopOptions): Promise<unknown> {
   try {
-    answer = await link.rest.body("POST", "/api/daemon/stop", {
+    return await link.rest.body("POST", "/api/daemon/stop", {
       ...(options.force ? { force: true } : {}),
       ...(options.restart ? { restart: true } : {}),
     });
   } catch (error) {
-    if (error instanceof AnswerError && error.body.reason === "running") throw stillRunning(error, options);
-    throw error;
+    if (!(error instanceof AnswerError) || error.body.reason !== "running") throw error;
+    // Jobs survive a restart, so they alone are no reason to ask.
+    if (options.restart && error.body.agents === 0) return requestStop(link, { ...options, force: true });
+    throw stillRunning(error, options);
   }
-  if (identity !== null) await waitUntilGone(call, identity);
-  return answer;
 }
 
 async function waitUntilGone(call: Call, identity: ProcessIdentity): Promise<void> {
