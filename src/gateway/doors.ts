@@ -89,7 +89,7 @@ export class Door {
     });
     const port = spec.kind === "main" ? spec.port : spec.listen.kind === "port" ? spec.listen.port : null;
     this.#tcp = port === null ? null : new TcpBinding(port, (socket) => this.#accept(socket));
-    this.#sweep = setInterval(() => this.#closeOverdue(), sweepMs);
+    this.#sweep = setInterval(() => this.closeOverdue(), sweepMs);
     this.#sweep.unref();
   }
 
@@ -176,6 +176,12 @@ export class Door {
       }, graceMs);
   }
 
+  /** Closes what has had its time. Runs by itself twice a second. */
+  closeOverdue(): void {
+    const nowMs = this.#options.nowMs();
+    for (const connection of this.connections) if (connection.overdue(nowMs)) connection.destroy();
+  }
+
   async #listenForwarder(listen: Extract<DoorSpec, { kind: "forwarder" }>["listen"]): Promise<void> {
     if (listen.kind === "port") await this.setBinds([{ host: "127.0.0.1", whenMissing: "fail" }]);
     else this.#unix = await listenUnix(listen.path, (socket) => this.#accept(socket));
@@ -247,11 +253,6 @@ export class Door {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.answering) socket.destroy();
     else if (connection.phase === "open") connection.endWith(parserRefusalBytes(status), true);
-  }
-
-  #closeOverdue(): void {
-    const nowMs = this.#options.nowMs();
-    for (const connection of this.connections) if (connection.overdue(nowMs)) connection.destroy();
   }
 }
 
