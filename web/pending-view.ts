@@ -98,13 +98,7 @@ function createCard(request: PermissionRequest, model: Model, decide: (decision:
     ? [
         button("Deny", "plain", "deny"),
         ...(request.allow_session !== null && model.scopes.includes("drive")
-          ? [
-              button(
-                `Allow ${visible(request.allow_session)} for this session`,
-                "plain wide",
-                "allow_session",
-              ),
-            ]
+          ? [button(sessionLabel(request), "plain wide", "allow_session")]
           : []),
         button("Allow", "primary", "allow"),
       ]
@@ -120,6 +114,15 @@ function createCard(request: PermissionRequest, model: Model, decide: (decision:
     outcome,
   );
   return { element, outcome, buttons, gone: false };
+}
+
+/** Says how far an answer for the session reaches: to this very line, or to what a rule with wildcards names. */
+function sessionLabel(request: PermissionRequest): string {
+  const subject = subjectOf(request);
+  const rule = visible(request.allow_session ?? "");
+  return rule === `${request.tool}(${subject.trim()})`
+    ? "Allow exactly this for the rest of the session"
+    : `Allow ${rule} for the rest of the session`;
 }
 
 /** The raw call, whole: the command or path where there is one, otherwise all of the input. */

@@ -4,15 +4,16 @@
  * Together with the bracket that `visibleText` writes, so that its output cannot be imitated.
  */
 const hiddenCharacter =
-  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{27e8}\u{2800}\u{3164}\u{ffa0}\u{115f}\u{1160}]|(?! )\p{Zs}/gu;
+  /⟨U\+[0-9A-F]{4,6}⟩|[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{27e8}\u{2800}\u{3164}\u{ffa0}\u{115f}\u{1160}]|(?! )\p{Zs}/gu;
 
 /**
  * Shows what people approve, whole: every hidden character becomes `⟨U+202E⟩`. Line feeds stay, since a command of several
- * lines is shown in several lines. Different texts never look alike: a literal `⟨` is shown as `⟨U+27E8⟩`.
+ * lines is shown in several lines. A literal `⟨` is shown as `⟨U+27E8⟩`, so that nothing is half a mark; whole marks stay
+ * as they are, since a text may pass this twice on its way (the daemon has marked what a client shows).
  */
 export function visibleText(text: string): string {
   return text.replace(hiddenCharacter, (character) =>
-    character === "\n" ? character : codePointMark(character),
+    character === "\n" || character.startsWith("⟨U") ? character : codePointMark(character),
   );
 }
 

@@ -63,7 +63,8 @@ describe("visible", () => {
   it("is the daemon's visibleText", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(visible(text)).toBe(visibleText(text));
+        const marked = `${text}⟨U+202E⟩⟨U${text}`;
+        expect(visible(marked)).toBe(visibleText(marked));
       }),
       {
         numRuns: 1_000,
