@@ -14,9 +14,10 @@ const define = { __SALLYPORT_VERSION__: JSON.stringify(version) };
 /** Native or optional packages stay outside; they are loaded when first used, or not at all. */
 const external = ["argon2", "cloudflared", "bufferutil", "utf-8-validate", "pino-pretty"];
 
+const shebang = "#!/usr/bin/env node\n";
+
 /** Dependencies in CommonJS call `require`, which an ES module has to make for itself. */
 const banner = [
-  "#!/usr/bin/env node",
   'import { createRequire as createRequireOfBundle } from "node:module";',
   "const require = createRequireOfBundle(import.meta.url);",
 ].join("\n");
@@ -47,7 +48,9 @@ async function buildProgram() {
     external,
     banner: { js: banner },
   });
-  for (const file of outputFiles) await place(file.path, file.contents, 0o755);
+  // esbuild keeps a shebang of the entry above the banner; a second one would be a syntax error.
+  for (const { path, text } of outputFiles)
+    await place(path, text.startsWith("#!") ? text : shebang + text, 0o755);
 }
 
 async function buildPage() {
