@@ -1,0 +1,78 @@
+import { closeCodes } from "../../protocol/close-codes.ts";
+import type { Admission } from "../admission.ts";
+import type { Connection } from "./connection.ts";
+
+export interface SocketRegistryOptions {
+  /** Told of a new count soon after it changed, at most once every `countIntervalMs`. */
+  readonly onCount: (count: number) => void;
+  readonly countIntervalMs: number;
+}
+
+/** Every open socket, of both dialects. */
+export interface SocketRegistry {
+  readonly count: number;
+  connectedCount(deviceId: string): number;
+  add(connection: Connection): void;
+  /** Exposure was narrowed: every socket of a remote request closes with 4403, or those that `which` names. */
+  closeRemote(which?: (admission: Admission) => boolean): void;
+  /** Closes all with 1001, what waits for them first if it drains within `graceMs`. Resolves when all are gone. */
+  shutdown(graceMs: number): Promise<void>;
+}
+
+export function createSocketRegistry(options: SocketRegistryOptions): SocketRegistry {
+  const connections = new Set<Connection>();
+  const countByDevice = new Map<string, number>();
+  const leaving = new Set<Promise<void>>();
+  let toldCount = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  function tellLater(delayMs: number): void {
+    timer = setTimeout(() => {
+      timer = null;
+      if (connections.size === toldCount) return;
+      toldCount = connections.size;
+      options.onCount(toldCount);
+      tellLater(options.countIntervalMs);
+    }, delayMs);
+    timer.unref();
+  }
+  function countDevice(connection: Connection, by: 1 | -1): void {
+    const { principal } = connection.lease;
+    if (principal.kind !== "device") return;
+    const count = (countByDevice.get(principal.device) ?? 0) + by;
+    if (count === 0) countByDevice.delete(principal.device);
+    else countByDevice.set(principal.device, count);
+  }
+
+  return {
+    get count() {
+      return connections.size;
+    },
+    connectedCount(deviceId) {
+      return countByDevice.get(deviceId) ?? 0;
+    },
+    add(connection) {
+      connections.add(connection);
+      countDevice(connection, 1);
+      connection.onEnd(() => {
+        connections.delete(connection);
+        countDevice(connection, -1);
+        leaving.add(connection.gone);
+        void connection.gone.then(() => leaving.delete(connection.gone));
+        // Later than this loop turn: a revoke ends a thousand sockets at once, and none of them may be sent a thing.
+        if (!timer) tellLater(0);
+      });
+      if (!timer) tellLater(0);
+    },
+    closeRemote(which = () => true) {
+      for (const connection of [...connections])
+        if (connection.admission.requestClass === "remote" && which(connection.admission))
+          connection.end(closeCodes.exposureOff, "remote access was switched off");
+    },
+    async shutdown(graceMs) {
+      for (const connection of [...connections])
+        connection.endWhenDrained(closeCodes.goingAway, "shutting down", graceMs);
+      await Promise.all([...[...connections].map((connection) => connection.gone), ...leaving]);
+    },
+  };
+}
