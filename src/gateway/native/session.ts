@@ -1,0 +1,130 @@
+import { errorBody, SallyportError } from "../../errors.ts";
+import type { Log } from "../../lib/log.ts";
+import { closeCodes } from "../../protocol/close-codes.ts";
+import { limits } from "../../protocol/limits.ts";
+import { JsonBytes } from "../body-bytes.ts";
+import { isJsonObject, parseUntrustedJson } from "../body-json.ts";
+import { closeForFlood } from "../respond.ts";
+import type { Connection, DialectHandler } from "../sockets/connection.ts";
+import { createFloodMeter, createOccurrenceWindow, createTokenBucket } from "../sockets/flood.ts";
+import { textFrame } from "../sockets/frame.ts";
+import type { ReceivedFrame } from "../sockets/inbox.ts";
+import { actorOf, leaseIsOver } from "./actor.ts";
+import {
+  type CommandContext,
+  type CommandReply,
+  type CommandTable,
+  noSuchCommand,
+  type ParsedCommand,
+  readClientRef,
+} from "./command-table.ts";
+import type { Follows } from "./follows.ts";
+
+/** A frame over this is not parsed any more once the sender is over its rate: refusing must stay cheap. */
+const cheapFrameBytes = 64 * 1024;
+const floodRetrySeconds = 10;
+
+export interface NativeSessionOptions {
+  readonly connection: Connection;
+  readonly table: CommandTable;
+  readonly follows: Follows;
+  readonly workspace: string | null;
+  /** Rev of the newest change. */
+  readonly rev: () => number;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** The native dialect on one connection: parses a frame, judges rate, shape and scopes, runs it and sends the reply. */
+export function createNativeSession(options: NativeSessionOptions): DialectHandler {
+  const { connection, table, log, now } = options;
+  const { lease } = connection;
+  const context: CommandContext = {
+    actor: actorOf(lease, now),
+    lease,
+    connection: { follows: options.follows, workspace: options.workspace },
+  };
+  const perSecond = limits.commandsPerSecond;
+  const budget = createTokenBucket({ capacity: perSecond, perSecond });
+  const flood = createFloodMeter({ borne: 2_000, forgottenPerSecond: perSecond, sustainedMs: 10_000 });
+  const malformed = createOccurrenceWindow({ max: limits.malformedFramesPerMinute, windowMs: 60_000 });
+
+  function reply(body: CommandReply | object, clientRef: string | undefined): void {
+    connection.sendReply(encodeReply(body, clientRef));
+  }
+  function refuse(error: unknown, clientRef: string | undefined): void {
+    if (!(error instanceof SallyportError)) log.error({ err: error }, "a command failed unexpectedly");
+    reply(errorBody(error, clientRef), undefined);
+  }
+  function refuseMalformed(error: unknown, clientRef: string | undefined): void {
+    refuse(error, clientRef);
+    if (malformed.note(now())) connection.end(closeCodes.malformed, "too many malformed frames");
+  }
+  function refuseRate(clientRef: string | undefined): void {
+    const message = `At most ${perSecond} commands a second; wait and send it again.`;
+    refuse(new SallyportError("rate_limited", message, { retryAfterSeconds: 1 }), clientRef);
+    if (!flood.note(now())) return;
+    const { code, reason } = closeForFlood(floodRetrySeconds);
+    connection.end(code, reason);
+  }
+
+  function mayGoOn(): boolean {
+    if (leaseIsOver(lease, now()))
+      connection.end(closeCodes.revoked, lease.ended ?? "expired", limits.revokeGraceMs);
+    else if (!lease.scopes.has("view")) connection.end(closeCodes.exposureOff, "scope_missing");
+    else return true;
+    return false;
+  }
+
+  function run(parsed: ParsedCommand, clientRef: string | undefined): void | Promise<void> {
+    try {
+      const result = table.run(parsed, context);
+      if (!(result instanceof Promise)) return reply(result, clientRef);
+      return result.then(
+        (body) => reply(body, clientRef),
+        (error) => refuse(error, clientRef),
+      );
+    } catch (error) {
+      return refuse(error, clientRef);
+    }
+  }
+
+  return {
+    receive({ data, isBinary, waited }: ReceivedFrame) {
+      if (!mayGoOn()) return;
+      if (isBinary) {
+        refuseMalformed(
+          new SallyportError("bad_request", "Commands are text frames; this was binary."),
+          undefined,
+        );
+        return;
+      }
+      const isLarge = data.length > cheapFrameBytes;
+      if (isLarge && !budget.take(now())) return refuseRate(undefined);
+      let clientRef: string | undefined;
+      try {
+        const raw = parseUntrustedJson(data);
+        clientRef = readClientRef(raw);
+        if (!isJsonObject(raw)) throw new SallyportError("bad_request", "A command is a JSON object.");
+        // Who reads a log chunk by chunk and waits for each goes at our pace: that is no flood, however fast we are.
+        const isPaced = waited && raw.type === "job_output";
+        if (!isLarge && !isPaced && !budget.take(now())) return refuseRate(clientRef);
+        if (typeof raw.type === "string" && !table.knows(raw.type)) {
+          refuse(noSuchCommand(), clientRef);
+          return;
+        }
+        return run(table.parse(raw), clientRef);
+      } catch (error) {
+        refuseMalformed(error, clientRef);
+      }
+    },
+    lagged: () => textFrame(JSON.stringify({ type: "lagged", rev: options.rev() })),
+    ended: () => options.follows.endAll(),
+  };
+}
+
+function encodeReply(body: CommandReply | object, clientRef: string | undefined): Buffer {
+  if (body instanceof JsonBytes)
+    return textFrame(clientRef === undefined ? body.bytes : body.withClientRef(clientRef).bytes);
+  return textFrame(JSON.stringify(clientRef === undefined ? body : { ...body, client_ref: clientRef }));
+}
