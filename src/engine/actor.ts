@@ -11,6 +11,8 @@ export interface Actor {
   has(scope: Scope): boolean;
   /** Throws `unauthorized` when the device was revoked or its token expired. Called at the commit point of each mutation. */
   assertLive(): void;
+  /** Calls `listener` once when the device is revoked or its token expires (at once if it has). Returns how to stop. */
+  onEnd?(listener: () => void): () => void;
 }
 
 /** The key that receipts are kept under: the same `request_id` from another principal is another prompt. */

@@ -27,6 +27,8 @@ export interface ChangeLogOptions {
   readonly instance: string;
   readonly maxCount: number;
   readonly maxBytes: number;
+  /** Told of a listener that threw; the others are called all the same. */
+  readonly onListenerError?: (error: unknown) => void;
 }
 
 /** Makes the one ordered stream of changes, with a ring of the newest for clients that come back. */
@@ -35,6 +37,25 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   let ringBytes = 0;
   let rev = 0;
   const listeners = new Set<(logged: LoggedChange) => void>();
+  /** Changes that a listener caused: told to all when all have heard of the one before. */
+  const untold: LoggedChange[] = [];
+  let telling = false;
+
+  function tell(logged: LoggedChange): void {
+    untold.push(logged);
+    if (telling) return;
+    telling = true;
+    for (let next = untold.shift(); next; next = untold.shift()) {
+      for (const listener of listeners) {
+        try {
+          listener(next);
+        } catch (error) {
+          options.onListenerError?.(error);
+        }
+      }
+    }
+    telling = false;
+  }
 
   function trim(): void {
     while (ring.length > options.maxCount || (ringBytes > options.maxBytes && ring.length > 1)) {
@@ -58,8 +79,8 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       ring.push(logged);
       ringBytes += forAdmin.byteLength;
       trim();
-      for (const listener of listeners) listener(logged);
-      return rev;
+      tell(logged);
+      return logged.rev;
     },
     since(from) {
       if (from > rev || from < 0) return null;
@@ -75,7 +96,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   };
 }
 
-/** Login links of a tunnel go to `admin` only (design section 5). */
+/** Login links of a tunnel go to `admin` only. */
 function withoutLinks(body: ChangeBody): ChangeBody {
   if (body.type !== "remote" || body.remote.tunnel.link === null) return body;
   return { ...body, remote: { ...body.remote, tunnel: { ...body.remote.tunnel, link: null } } };

@@ -59,6 +59,15 @@ export interface Engine {
   receipt(requestId: string, actor: Actor): ReceiptView;
   cancel(agentId: string, actor: Actor): Promise<void>;
   approve(command: CommandOf<"approve">, actor: Actor): Promise<void>;
+  /** Answers a question of an agent: one answer for each of its parts, or `cancelled`. The first answer wins. */
+  answer(
+    command: {
+      readonly request_id: string;
+      readonly answers: readonly string[];
+      readonly cancelled: boolean;
+    },
+    actor: Actor,
+  ): Promise<void>;
   setMode(command: CommandOf<"mode">, actor: Actor): Promise<Tab>;
   startAgent(command: CommandOf<"agent_start">, actor: Actor): Promise<Agent>;
   closeAgent(agentId: string, actor: Actor): Promise<void>;

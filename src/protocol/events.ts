@@ -110,7 +110,8 @@ export type AgentEventType = keyof typeof agentEventBodies;
 export type AgentEventBody = { [T in AgentEventType]: Static<(typeof agentEventBodies)[T]> }[AgentEventType];
 /** What every event carries beside its body. `seq` grows over all agents and over restarts. */
 export interface AgentEventEnvelope {
-  readonly agent: string;
+  /** Null for a permission request that no agent made: a job that a device without `approve` asked for. */
+  readonly agent: string | null;
   readonly seq: number;
   readonly at: string;
 }

@@ -1,0 +1,191 @@
+import { rm } from "node:fs/promises";
+import { SallyportError } from "../../errors.ts";
+import type { ChangeBody } from "../../protocol/changes.ts";
+import type { CommandOf } from "../../protocol/commands.ts";
+import { limits } from "../../protocol/limits.ts";
+import type { Agent } from "../../protocol/objects.ts";
+import type { Actor } from "../actor.ts";
+import { orRefuse } from "../disk-refusal.ts";
+import { engineLimits } from "../engine-limits.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
+import type { EventSequence } from "../transcripts/event-sequence.ts";
+import { transcriptPath } from "../transcripts/transcript.ts";
+import { removeReservedPrompt } from "../turns/reserved-prompt.ts";
+import { openingRecords } from "../turns/turn-runner.ts";
+import { cleanLabel } from "../visible-text.ts";
+import { agentRow } from "../workspaces/rows.ts";
+import type { AgentDoc, TabDoc } from "../workspaces/workspace-doc.ts";
+import type { Workspaces } from "../workspaces/workspaces.ts";
+import type { Agents } from "./agents.ts";
+import type { LiveAgent, TurnEndReason } from "./live-agent.ts";
+import { newAgentDoc, startedRecord } from "./new-agent.ts";
+
+export interface AgentCommands {
+  start(command: CommandOf<"agent_start">, actor: Actor): Promise<Agent>;
+  /** Ends the current turn and waits for that a while; the reserved turn then begins. Does nothing to an idle agent. */
+  cancel(agentId: string, actor: Actor): Promise<void>;
+  close(agentId: string, actor: Actor): Promise<void>;
+  /** Ends the turns of agents that are being closed, the reserved ones too. */
+  endTurns(agents: readonly LiveAgent[]): Promise<void>;
+  announceClosed(agent: AgentDoc, tab: string): void;
+  /** Undoes a new agent whose first record was refused. */
+  takeBack(tab: string, agent: LiveAgent): Promise<void>;
+}
+
+export interface AgentCommandsOptions {
+  readonly workspaces: Workspaces;
+  readonly agents: Agents;
+  readonly sequence: EventSequence;
+  readonly runtimeFor: (runtime: string, model: string | null, tab: TabDoc) => Runtime;
+  readonly assertOpen: () => void;
+  readonly sessionsFolder: string;
+  readonly now: () => number;
+  readonly append: (change: ChangeBody) => void;
+  readonly report: (problem: string) => void;
+}
+
+export function createAgentCommands(options: AgentCommandsOptions): AgentCommands {
+  const { agents, workspaces, sessionsFolder } = options;
+
+  function announceClosed(doc: AgentDoc, tab: string): void {
+    options.append({
+      type: "agent_updated",
+      agent: agentRow(doc, tab, { state: "closed", live: false, turn: null, queued: false }),
+    });
+  }
+
+  async function takeBack(tab: string, agent: LiveAgent): Promise<void> {
+    const doc = workspaces.store.findAgent(agent.id)?.agent;
+    await agent.transcript.release();
+    await rm(transcriptPath(sessionsFolder, agent.id), { force: true }).catch((error: Error) => {
+      options.report(`an empty transcript could not be removed: ${error.message}`);
+    });
+    await workspaces
+      .removeAgent(tab, agent.id, () => undefined)
+      .catch((error: Error) => {
+        options.report(`agent ${agent.id} could not be taken back: ${error.message}`);
+      });
+    if (doc && !workspaces.store.findAgent(agent.id)) announceClosed(doc, tab);
+    agents.announceTab(tab);
+  }
+
+  /** Writes the reserved turn down as cancelled: it was accepted, so it is not lost without a trace. */
+  async function dropReserved(agent: LiveAgent): Promise<void> {
+    const turn = agent.next;
+    if (!turn?.accepted) return;
+    agent.next = null;
+    await agent.transcript.record(
+      [...openingRecords(turn), { type: "turn_finished", turn: turn.id, outcome: "cancelled" }],
+      { owe: true },
+    );
+    turn.markEnded();
+    await removeReservedPrompt(sessionsFolder, agent.id).catch((error: Error) => {
+      options.report(`a reserved prompt could not be removed: ${error.message}`);
+    });
+  }
+
+  async function endTurns(ending: readonly LiveAgent[]): Promise<void> {
+    await Promise.all(
+      ending.map(async (agent) => {
+        await endTurn(agent);
+        await dropReserved(agent);
+      }),
+    );
+  }
+
+  async function addAndAnnounce(
+    doc: AgentDoc,
+    tab: TabDoc,
+    agent: LiveAgent,
+    commit: () => void,
+  ): Promise<void> {
+    await orRefuse(options.sequence.ensure());
+    await workspaces.addAgent(tab.id, doc, commit);
+    try {
+      await agent.transcript.record([startedRecord(doc, tab.cwd)], {
+        sync: true,
+        beforeWrite: commit,
+        onAnnounce() {
+          agent.live = true;
+          agents.markLoaded(tab.id);
+          agents.announceTab(tab.id);
+          agents.announceAgent(doc.id);
+        },
+      });
+    } catch (error) {
+      await takeBack(tab.id, agent);
+      throw error;
+    }
+    await agent.transcript.release();
+  }
+
+  return {
+    async start(command, actor) {
+      options.assertOpen();
+      actor.assertLive();
+      const { workspace, tab } = workspaces.tabOrActive(command.tab);
+      const model = command.model ?? null;
+      const runtime = options.runtimeFor(command.runtime ?? tab.runtime, model, tab);
+      const label = cleanLabel(command.label ?? "", limits.labelChars) || null;
+      const doc = newAgentDoc({ label, runtime: runtime.name, model, atMs: options.now() });
+      const agent = agents.get(doc.id);
+      agent.recovery = Promise.resolve();
+      try {
+        await addAndAnnounce(doc, tab, agent, () => {
+          options.assertOpen();
+          actor.assertLive();
+          if (agent.closing) throw noAgent();
+        });
+      } catch (error) {
+        agents.forget(doc.id);
+        throw error;
+      }
+      workspaces.touch(workspace.id);
+      return agents.agentRow(doc.id) ?? agentRow(doc, tab.id, agents.activityOf(doc.id));
+    },
+    async cancel(agentId, actor) {
+      if (!workspaces.store.findAgent(agentId)) throw noAgent();
+      actor.assertLive();
+      const agent = agents.peek(agentId);
+      if (agent) await endTurn(agent);
+    },
+    async close(agentId, actor) {
+      const place = workspaces.store.findAgent(agentId);
+      if (!place || agents.peek(agentId)?.closing) throw noAgent();
+      actor.assertLive();
+      const agent = agents.get(agentId);
+      agent.closing = true;
+      try {
+        await endTurns([agent]);
+        await workspaces.removeAgent(place.tab.id, agentId, () => actor.assertLive());
+      } catch (error) {
+        agent.closing = false;
+        throw error;
+      }
+      announceClosed(place.agent, place.tab.id);
+      agents.announceTab(place.tab.id);
+      agents.forget(agentId);
+      if (!agent.current) await agent.transcript.release();
+    },
+    endTurns,
+    announceClosed,
+    takeBack,
+  };
+}
+
+/** Ends the current turn and waits for its end, but not for ever: a process may take its time to die. */
+async function endTurn(agent: LiveAgent): Promise<void> {
+  const turn = agent.current;
+  if (!turn) return;
+  turn.controller.abort("cancelled" satisfies TurnEndReason);
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, engineLimits.cancelWaitMs);
+  });
+  await Promise.race([turn.ended, timeout]);
+  clearTimeout(timer);
+}
+
+function noAgent(): SallyportError {
+  return new SallyportError("not_found", "There is no such agent; it may have been closed.");
+}

@@ -1,0 +1,146 @@
+import type { ChangeBody } from "../../protocol/changes.ts";
+import type { Agent, Tab } from "../../protocol/objects.ts";
+import type { Announcer } from "../transcripts/announcer.ts";
+import { createStreaming } from "../transcripts/streaming.ts";
+import { createTranscript } from "../transcripts/transcript.ts";
+import { type AgentActivity, agentRow, dormant, tabRow, workspaceRow } from "../workspaces/rows.ts";
+import { withAgent } from "../workspaces/workspace-doc.ts";
+import type { WorkspaceStore } from "../workspaces/workspace-store.ts";
+import type { LiveAgent } from "./live-agent.ts";
+
+/** The agents that were touched since the daemon started, and the rows that clients see. */
+export interface Agents {
+  get(id: string): LiveAgent;
+  /** Null for one that was not touched yet. */
+  peek(id: string): LiveAgent | null;
+  list(): readonly LiveAgent[];
+  forget(id: string): void;
+  forgetTab(id: string): void;
+  activityOf(id: string): AgentActivity;
+  isLoaded(tab: string): boolean;
+  markLoaded(tab: string): void;
+  tabRow(tab: string): Tab | null;
+  agentRow(agent: string): Agent | null;
+  /** Announces the agent's row if anything but its time has changed. */
+  announceAgent(id: string): void;
+  /** Announces the tab's row if anything has changed. */
+  announceTab(id: string): void;
+  announceWorkspace(id: string): void;
+}
+
+export interface AgentsOptions {
+  readonly store: WorkspaceStore;
+  readonly sessionsFolder: string;
+  readonly announcer: Announcer;
+  readonly now: () => number;
+  readonly append: (change: ChangeBody) => void;
+  readonly isTrusted: (cwd: string) => boolean;
+  /** Turns with a request or question that waits for a person. */
+  readonly isWaiting: (turn: string) => boolean;
+}
+
+export function createAgents(options: AgentsOptions): Agents {
+  const { store } = options;
+  const agents = new Map<string, LiveAgent>();
+  const loadedTabs = new Set<string>();
+  const announcedTabs = new Map<string, string>();
+
+  function create(id: string): LiveAgent {
+    const streaming = createStreaming();
+    const transcript = createTranscript({
+      sessionsFolder: options.sessionsFolder,
+      agent: id,
+      announcer: options.announcer,
+      now: options.now,
+      where() {
+        const place = store.findAgent(id);
+        return { workspace: place?.workspace.id ?? null, tab: place?.tab.id ?? null };
+      },
+      append: options.append,
+      onEvent: (body) => streaming.take(body),
+    });
+    return {
+      id,
+      transcript,
+      streaming,
+      live: false,
+      current: null,
+      next: null,
+      closing: false,
+      sessionRules: [],
+      recovery: null,
+      announcedRow: "",
+    };
+  }
+
+  function activityOf(id: string): AgentActivity {
+    const agent = agents.get(id);
+    if (!agent) return dormant;
+    const turn = agent.current?.accepted ? agent.current : null;
+    return {
+      state: turn === null ? "idle" : options.isWaiting(turn.id) ? "waiting" : "running",
+      live: agent.live,
+      turn: turn?.id ?? null,
+      queued: agent.next?.accepted ?? false,
+    };
+  }
+
+  function rowOf(id: string): Agent | null {
+    const place = store.findAgent(id);
+    return place && agentRow(place.agent, place.tab.id, activityOf(id));
+  }
+
+  function tabRowOf(id: string): Tab | null {
+    const place = store.findTab(id);
+    if (!place) return null;
+    const facts = { trusted: options.isTrusted(place.tab.cwd), loaded: loadedTabs.has(id) };
+    return tabRow(place.tab, place.workspace.id, facts);
+  }
+
+  return {
+    get(id) {
+      const agent = agents.get(id) ?? create(id);
+      agents.set(id, agent);
+      return agent;
+    },
+    peek: (id) => agents.get(id) ?? null,
+    list: () => [...agents.values()],
+    forget(id) {
+      agents.delete(id);
+    },
+    activityOf,
+    isLoaded: (tab) => loadedTabs.has(tab),
+    markLoaded(tab) {
+      loadedTabs.add(tab);
+    },
+    tabRow: tabRowOf,
+    agentRow: rowOf,
+    announceAgent(id) {
+      const agent = agents.get(id);
+      const row = rowOf(id);
+      const place = store.findAgent(id);
+      if (!agent || !row || !place) return;
+      const text = JSON.stringify({ ...row, updated: null });
+      if (text === agent.announcedRow) return;
+      agent.announcedRow = text;
+      const updated = new Date(options.now()).toISOString();
+      store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, updated })));
+      options.append({ type: "agent_updated", agent: { ...row, updated } });
+    },
+    announceTab(id) {
+      const row = tabRowOf(id);
+      const text = JSON.stringify(row);
+      if (!row || announcedTabs.get(id) === text) return;
+      announcedTabs.set(id, text);
+      options.append({ type: "tab_updated", tab: row });
+    },
+    forgetTab(id) {
+      loadedTabs.delete(id);
+      announcedTabs.delete(id);
+    },
+    announceWorkspace(id) {
+      const doc = store.get(id);
+      if (doc) options.append({ type: "workspace_updated", workspace: workspaceRow(doc) });
+    },
+  };
+}

@@ -1,0 +1,294 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { SallyportError } from "../errors.ts";
+import { makePrivateFolder } from "../lib/atomic-file.ts";
+import type { StateFile } from "../lib/state-file.ts";
+import type { ChangeBody } from "../protocol/changes.ts";
+import { ownerKey } from "./actor.ts";
+import { createAgentCommands } from "./agents/agent-commands.ts";
+import { createAgents } from "./agents/agents.ts";
+import type { LiveAgent } from "./agents/live-agent.ts";
+import type { ChangeLog } from "./change-log.ts";
+import type { Engine } from "./engine.ts";
+import { createEngineView } from "./engine-view.ts";
+import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
+import { createJobCommands } from "./job-commands.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import { openReceiptStore } from "./receipts/receipt-store.ts";
+import { createPermissions } from "./requests/permissions.ts";
+import { createQuestions } from "./requests/questions.ts";
+import type { JudgeCall, RuleSet } from "./rules/rules.ts";
+import { splitTrailingBackground } from "./rules/trailing-background.ts";
+import { type Runtime, runtimeRegistry } from "./runtimes/runtime.ts";
+import { createShellRuntime } from "./runtimes/shell.ts";
+import { shutDown } from "./shut-down.ts";
+import { createAnnouncer } from "./transcripts/announcer.ts";
+import { createEventSequence } from "./transcripts/event-sequence.ts";
+import { checkSessionId, readSession } from "./transcripts/read-session.ts";
+import { createPrompts } from "./turns/prompts.ts";
+import { recoverAgent, turnWasAccepted } from "./turns/recover-agent.ts";
+import { createTurnRunner } from "./turns/turn-runner.ts";
+import { loadWorkspaces } from "./workspaces/load-workspaces.ts";
+import { createTabCommands, tabNameOf } from "./workspaces/tab-commands.ts";
+import { createTrustedFolders } from "./workspaces/trusted-folders.ts";
+import type { TabDoc } from "./workspaces/workspace-doc.ts";
+import { createWorkspaceStore } from "./workspaces/workspace-store.ts";
+import { createWorkspaces, freshWorkspace, newTabDoc } from "./workspaces/workspaces.ts";
+
+export interface EngineOptions {
+  /** Home of the daemon, with `workspaces/`, `sessions/` and `receipts.jsonl`. */
+  readonly home: string;
+  readonly changeLog: ChangeLog;
+  readonly jobs: Jobs;
+  readonly judgeCall: JudgeCall;
+  /** The rules of the configuration as they are now. */
+  readonly rules: () => RuleSet;
+  readonly state: StateFile;
+  /** Folder of the first tab of a fresh daemon. */
+  readonly startFolder: string;
+  /** Devices without `admin` open tabs below this only; read at each use. */
+  readonly browseRoot: () => string;
+  readonly now: () => number;
+  /** A sentence for the log: what was skipped, left alone or could not be written. */
+  readonly report: (problem: string) => void;
+  /** Runtimes beside `shell`. */
+  readonly runtimes?: readonly Runtime[];
+  /** What `~` stands for; default: the user's home. */
+  readonly userHome?: string;
+}
+
+/**
+ * Opens the engine on a home. Transcripts are not read, whatever their number. Throws `StateFileError` for a damaged
+ * section of the state file, and the error of the file system when the folders of the home cannot be used.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { changeLog, jobs, state, now, report, judgeCall, rules } = options;
+  const sessionsFolder = join(options.home, "sessions");
+  const workspacesFolder = join(options.home, "workspaces");
+  await makePrivateFolder(sessionsFolder);
+  await makePrivateFolder(workspacesFolder);
+
+  const append = (change: ChangeBody): void => {
+    changeLog.append(change);
+  };
+  let closing: Promise<void> | null = null;
+  const assertOpen = (): void => {
+    if (closing) throw new SallyportError("overloaded", "The daemon is stopping; try again when it is back.");
+  };
+  const bounds = (browseRoot: string | null): FolderLimits => ({
+    homeFolder: options.home,
+    userHome: options.userHome ?? homedir(),
+    browseRoot,
+  });
+  const resolveCwd = (rawCwd: string, bounded: boolean): Promise<string> =>
+    resolveFolder(rawCwd, bounds(bounded ? options.browseRoot() : null));
+  const checkFolder = async (cwd: string): Promise<void> => {
+    if ((await resolveFolder(cwd, bounds(null))) !== cwd)
+      throw new SallyportError(
+        "path_refused",
+        "The folder of this tab was moved or replaced; open a new tab.",
+      );
+  };
+
+  const sequence = createEventSequence(state);
+  const announcer = createAnnouncer(sequence);
+  const trusted = createTrustedFolders(state);
+  const loaded = await loadWorkspaces(workspacesFolder);
+  for (const problem of loaded.problems) report(problem);
+  const store = createWorkspaceStore({ folder: workspacesFolder, docs: loaded.docs, report });
+  if (store.list().length === 0) {
+    const tab = await firstTab();
+    await store.create(freshWorkspace(tab, now()));
+  }
+
+  async function firstTab(): Promise<TabDoc | null> {
+    for (const folder of [options.startFolder, options.browseRoot()]) {
+      try {
+        const cwd = await resolveCwd(folder, false);
+        await trusted.add(cwd);
+        return newTabDoc({ cwd, name: tabNameOf(cwd), mode: "ask" });
+      } catch (error) {
+        if (!(error instanceof SallyportError) || error.code === "disk_full") throw error;
+        report(`the first tab was not opened at ${folder}: ${error.message}`);
+      }
+    }
+    return null;
+  }
+
+  const permissions = createPermissions({ now });
+  const questions = createQuestions({ now });
+  const runtimes = runtimeRegistry([
+    createShellRuntime({ jobs, now, splitTrailingBackground }),
+    ...(options.runtimes ?? []),
+  ]);
+  const agents = createAgents({
+    store,
+    sessionsFolder,
+    announcer,
+    now,
+    append,
+    isTrusted: trusted.has,
+    isWaiting: (turn) =>
+      permissions.list().some((request) => request.turn === turn) ||
+      questions.list().some((question) => question.turn === turn),
+  });
+  const workspaces = createWorkspaces({ store, state, now, report, onUsed: agents.announceWorkspace });
+
+  function runtimeFor(name: string, model: string | null, tab: TabDoc): Runtime {
+    const runtime = runtimes.get(name);
+    if (!runtime)
+      throw new SallyportError(
+        "invalid_field",
+        `There is no such runtime; there are: ${[...runtimes.keys()].join(", ")}.`,
+        { field: "runtime" },
+      );
+    if (model !== null && !runtime.takesModel)
+      throw new SallyportError("not_supported", `The runtime ${runtime.name} has no model to choose.`, {
+        field: "model",
+      });
+    if (runtime.needsTrust && !trusted.has(tab.cwd))
+      throw new SallyportError(
+        "path_refused",
+        "In a folder that nobody has trusted only the shell runs. Open a tab on it from a device that may approve.",
+      );
+    return runtime;
+  }
+
+  async function recover(agent: LiveAgent): Promise<void> {
+    agent.recovery ??= recoverAgent(agent, { sessionsFolder, sequence, report }).catch((error: unknown) => {
+      agent.recovery = null;
+      throw error;
+    });
+    await agent.recovery;
+  }
+
+  const receipts = await openReceiptStore({
+    path: join(options.home, "receipts.jsonl"),
+    now,
+    report,
+    wasAccepted: ({ agent, turn, seq }) => turnWasAccepted(sessionsFolder, agent, turn, seq),
+  });
+  const runner = createTurnRunner({
+    store,
+    agents,
+    permissions,
+    questions,
+    runtimes,
+    judgeCall,
+    rules,
+    sessionsFolder,
+    checkFolder,
+    report,
+  });
+  const agentCommands = createAgentCommands({
+    workspaces,
+    agents,
+    sequence,
+    runtimeFor,
+    assertOpen,
+    sessionsFolder,
+    now,
+    append,
+    report,
+  });
+  const prompts = createPrompts({
+    workspaces,
+    agents,
+    receipts,
+    runner,
+    sequence,
+    runtimeFor,
+    recover,
+    takeBack: agentCommands.takeBack,
+    assertOpen,
+    sessionsFolder,
+    now,
+    report,
+  });
+  const jobCommands = createJobCommands({
+    workspaces,
+    jobs,
+    permissions,
+    judgeCall,
+    rules,
+    announcer,
+    sequence,
+    now,
+    assertOpen,
+    checkFolder,
+    append,
+    report,
+  });
+  const tabCommands = createTabCommands({
+    workspaces,
+    agents,
+    agentCommands,
+    trusted,
+    resolveCwd,
+    assertOpen,
+    endRequestsOfTab: jobCommands.endRequestsOfTab,
+    append,
+  });
+  const view = createEngineView({ changeLog, workspaces, agents, permissions, questions, jobs, trusted });
+  const stopJobs = jobs.onChange((kind, job) => {
+    append({ type: kind === "started" ? "job_started" : "job_finished", job });
+  });
+
+  return {
+    ...view,
+    prompt: (command, actor) => prompts.prompt(command, actor),
+    receipt: (requestId, actor) => receipts.view(ownerKey(actor), requestId),
+    cancel: (agentId, actor) => agentCommands.cancel(agentId, actor),
+    async approve(command, actor) {
+      assertOpen();
+      actor.assertLive();
+      await permissions.approve(command, actor);
+    },
+    async answer(command, actor) {
+      assertOpen();
+      actor.assertLive();
+      const { request_id, answers, cancelled } = command;
+      await questions.answer(request_id, { answers, cancelled }, actor);
+    },
+    setMode: (command, actor) => tabCommands.setMode(command, actor),
+    startAgent: (command, actor) => agentCommands.start(command, actor),
+    closeAgent: (agentId, actor) => agentCommands.close(agentId, actor),
+    createTab: (command, actor) => tabCommands.create(command, actor),
+    closeTab: (tabId, actor) => tabCommands.close(tabId, actor),
+    startJob: (command, actor) => jobCommands.start(command, actor),
+    listJobs: () => jobs.list(),
+    async readJob(read) {
+      jobCommands.known(read.job);
+      return jobs.read(read);
+    },
+    followJob(jobId, more) {
+      jobCommands.known(jobId);
+      return jobs.follow(jobId, more);
+    },
+    killJob: (jobId, actor) => jobCommands.kill(jobId, actor),
+    async readSession(agentId, page) {
+      checkSessionId(agentId);
+      const isKnown = store.findAgent(agentId) !== null;
+      const agent = isKnown ? agents.get(agentId) : null;
+      // A full disk must not keep anybody from reading what there is.
+      if (agent)
+        await recover(agent).catch((error: Error) => report(`${agentId} not recovered: ${error.message}`));
+      return readSession({
+        sessionsFolder,
+        announcer,
+        agent: agentId,
+        isKnown,
+        streaming: agent?.streaming ?? null,
+        before: page.before,
+        limit: page.limit,
+      });
+    },
+    close() {
+      closing ??= Promise.resolve().then(async () => {
+        await shutDown({ agents, receipts, store, report });
+        stopJobs();
+      });
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** Bounds of the engine's own. Names carry the unit. */
+export const engineLimits = {
+  workspaces: 200,
+  tabsPerWorkspace: 200,
+  agentsPerTab: 1_000,
+  agents: 10_000,
+  workspaceFileBytes: 8 * 1024 * 1024,
+  trustedFolders: 10_000,
+  /** Turns that run at the same time, over all agents. */
+  runningTurns: 256,
+  openRequests: 512,
+  jobRequestsPerDevice: 16,
+  closedRequestsRemembered: 2_000,
+  sessionRulesPerAgent: 1_000,
+  /** Linux takes no longer single argument (MAX_ARG_STRLEN, with its NUL), and a command line is one. */
+  commandBytes: 128 * 1024 - 1,
+  /** A prompt of the greatest size whose every character is escaped in JSON still fits. */
+  transcriptLineBytes: 16 * 1024 * 1024,
+  transcriptScanBytes: 64 * 1024 * 1024,
+  sessionPageRecords: 1_000,
+  sessionPageDefaultRecords: 200,
+  sessionPageBytes: 4 * 1024 * 1024,
+  /** Text so far of an open turn, for each of its parts. */
+  streamingChars: 256 * 1024,
+  streamingTools: 64,
+  /** Deltas that wait for a slow disk; more are dropped, since they are live only. */
+  announceBacklogBytes: 8 * 1024 * 1024,
+  receipts: 10_000,
+  receiptAgeMs: 30 * 24 * 60 * 60_000,
+  receiptsInFlight: 1_000,
+  receiptLineBytes: 16 * 1024,
+  questions: 16,
+  /** How long `cancel` and the closing of an agent wait for the turn's end before they answer. */
+  cancelWaitMs: 5_000,
+} as const;

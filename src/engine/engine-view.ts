@@ -1,0 +1,56 @@
+import { SallyportError } from "../errors.ts";
+import type { Agents } from "./agents/agents.ts";
+import type { ChangeLog } from "./change-log.ts";
+import type { Engine } from "./engine.ts";
+import type { Jobs } from "./jobs/jobs.ts";
+import type { Permissions } from "./requests/permissions.ts";
+import type { Questions } from "./requests/questions.ts";
+import { workspaceRow, workspaceView } from "./workspaces/rows.ts";
+import type { TrustedFolders } from "./workspaces/trusted-folders.ts";
+import type { Workspaces } from "./workspaces/workspaces.ts";
+
+export interface EngineViewOptions {
+  readonly changeLog: ChangeLog;
+  readonly workspaces: Workspaces;
+  readonly agents: Agents;
+  readonly permissions: Permissions;
+  readonly questions: Questions;
+  readonly jobs: Jobs;
+  readonly trusted: TrustedFolders;
+}
+
+/** What the engine shows at one moment: read in one step, so that it fits the `rev` that it carries. */
+export function createEngineView(options: EngineViewOptions): Pick<Engine, "snapshot" | "counts"> {
+  const { changeLog, workspaces, agents, permissions, questions, jobs, trusted } = options;
+  const { store } = workspaces;
+
+  return {
+    snapshot(workspaceId) {
+      const doc = workspaceId === undefined ? workspaces.last() : store.get(workspaceId);
+      if (!doc) throw new SallyportError("not_found", "There is no such workspace.");
+      return {
+        rev: changeLog.rev,
+        instance: changeLog.instance,
+        workspaces: store.list().map(workspaceRow),
+        workspace: workspaceView(
+          doc,
+          (tab) => ({ trusted: trusted.has(tab.cwd), loaded: agents.isLoaded(tab.id) }),
+          agents.activityOf,
+        ),
+        pending: permissions.list(),
+        questions: questions.list(),
+        jobs: jobs.list(),
+      };
+    },
+    counts() {
+      const tabs = store.list().flatMap((doc) => doc.tabs);
+      return {
+        workspaces: store.list().length,
+        loaded_tabs: tabs.filter((tab) => agents.isLoaded(tab.id)).length,
+        running_agents: agents.list().filter((agent) => agent.current).length,
+        running_jobs: jobs.runningCount(),
+        pending: permissions.list().length + questions.list().length,
+      };
+    },
+  };
+}

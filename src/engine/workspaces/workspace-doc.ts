@@ -1,0 +1,104 @@
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isId } from "../../lib/ids.ts";
+import { ModeSchema } from "../../protocol/objects.ts";
+import { engineLimits } from "../engine-limits.ts";
+
+/** What `workspaces/<id>.json` holds. Never changed in place: each change makes a new document. */
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const Id = Type.String({ maxLength: 64 });
+const Label = Type.String({ maxLength: 1_000 });
+const Time = Type.String({ maxLength: 64 });
+
+const AgentDocSchema = Type.Object({
+  id: Id,
+  parent: nullable(Id),
+  label: nullable(Label),
+  title: nullable(Label),
+  runtime: Type.String({ minLength: 1, maxLength: 64 }),
+  model: nullable(Type.String({ maxLength: 200 })),
+  updated: Time,
+});
+const TabDocSchema = Type.Object({
+  id: Id,
+  name: Label,
+  /** Real path of the folder. */
+  cwd: Type.String({ minLength: 1, maxLength: 8_192 }),
+  mode: ModeSchema,
+  runtime: Type.String({ minLength: 1, maxLength: 64 }),
+  active_agent: nullable(Id),
+  agents: Type.Array(AgentDocSchema, { maxItems: engineLimits.agentsPerTab }),
+});
+const WorkspaceDocSchema = Type.Object({
+  version: Type.Literal(1),
+  id: Id,
+  name: Label,
+  used: Time,
+  active_tab: nullable(Id),
+  tabs: Type.Array(TabDocSchema, { maxItems: engineLimits.tabsPerWorkspace }),
+});
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+export type AgentDoc = Frozen<Static<typeof AgentDocSchema>>;
+export type TabDoc = Frozen<Static<typeof TabDocSchema>>;
+export type WorkspaceDoc = Frozen<Static<typeof WorkspaceDocSchema>>;
+
+const schema = Compile(WorkspaceDocSchema);
+
+/**
+ * Parses the text of a workspace file. Returns the document, or in a phrase what is wrong with it.
+ *
+ * @param expectedId the id in the file's name
+ */
+export function parseWorkspace(text: string, expectedId: string): WorkspaceDoc | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return "it is not JSON";
+  }
+  const version =
+    typeof value === "object" && value !== null ? (value as { version?: unknown }).version : undefined;
+  if (typeof version === "number" && version > 1) return "a newer version of Sallyport wrote it";
+  if (!schema.Check(value)) {
+    const first = schema.Errors(value)[0];
+    return `it is not a workspace (${first?.instancePath || "/"})`;
+  }
+  if (value.id !== expectedId) return "its id is not the one in its name";
+  const ids = idsOf(value);
+  if (!ids.every(isId)) return "it has an id that is none";
+  if (new Set(ids).size !== ids.length) return "it has an id twice";
+  return value;
+}
+
+/** All ids of tabs and agents in a document, and its own. */
+export function idsOf(doc: WorkspaceDoc): string[] {
+  return [doc.id, ...doc.tabs.flatMap((tab) => [tab.id, ...tab.agents.map((agent) => agent.id)])];
+}
+
+export function formatWorkspace(doc: WorkspaceDoc): string {
+  return `${JSON.stringify(doc, null, 1)}\n`;
+}
+
+/** The document with one tab changed. A tab that is not there any more changes nothing. */
+export function withTab(doc: WorkspaceDoc, tabId: string, change: (tab: TabDoc) => TabDoc): WorkspaceDoc {
+  return { ...doc, tabs: doc.tabs.map((tab) => (tab.id === tabId ? change(tab) : tab)) };
+}
+
+/** The document with one agent changed, wherever it is. */
+export function withAgent(
+  doc: WorkspaceDoc,
+  agentId: string,
+  change: (agent: AgentDoc) => AgentDoc,
+): WorkspaceDoc {
+  const changed = (tab: TabDoc): TabDoc =>
+    tab.agents.some((agent) => agent.id === agentId)
+      ? { ...tab, agents: tab.agents.map((agent) => (agent.id === agentId ? change(agent) : agent)) }
+      : tab;
+  return { ...doc, tabs: doc.tabs.map(changed) };
+}
