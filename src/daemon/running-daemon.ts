@@ -1,3 +1,5 @@
+import type { DoorKeeper } from "./door-keeper.ts";
+
 /** What a daemon is started with: flags of the command line over the configuration. */
 export interface StartDaemonOptions {
   /** Absolute path. */
@@ -27,6 +29,8 @@ export interface RunningDaemon {
   readonly masterToken: string;
   /** For the person at the terminal: what was asked for and could not be done, with the next step. */
   readonly warnings: readonly string[];
+  /** Opens a door for a forwarder that this program starts. */
+  readonly openDoor: DoorKeeper["openDoor"];
   /** Resolves when it has ended, whoever ended it. Never rejects. */
   readonly ended: Promise<EndReason>;
   /** Ends it: clients are told, turns end, files are written; jobs go on, exposure is kept. At most 5 s. */

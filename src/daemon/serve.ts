@@ -1,0 +1,235 @@
+import { commandScopes, routeScopes } from "../auth/scope-table.ts";
+import { homePaths } from "../config/home-paths.ts";
+import { createApp } from "../gateway/app.ts";
+import { closeGraceMs, createGateway } from "../gateway/gate-server.ts";
+import { createNativeServer } from "../gateway/native/server.ts";
+import type { DaemonFacts } from "../gateway/native/snapshot-view.ts";
+import { createSocketRegistry } from "../gateway/sockets/registry.ts";
+import { isStaticPath, loadStaticFiles } from "../gateway/static.ts";
+import { toTime } from "../lib/clock.ts";
+import type { Access } from "../protocol/objects.ts";
+import type { Closers } from "./closers.ts";
+import { writeDaemonFile } from "./daemon-file.ts";
+import { createDoorKeeper, type DoorKeeper } from "./door-keeper.ts";
+import { createExposure } from "./exposure.ts";
+import type { Activity } from "./idle.ts";
+import { machineNames } from "./machine-names.ts";
+import { networkSide, openMainDoor } from "./main-door.ts";
+import type { Core } from "./open-core.ts";
+import type { OpenedHome } from "./open-home.ts";
+import { pageFolder } from "./page-folder.ts";
+import { createRefusalLog } from "./refusal-log.ts";
+import { createRemoteInfo, type RemoteInfo } from "./remote-info.ts";
+import { restRoutes } from "./rest-routes.ts";
+import type { EndReason, StartDaemonOptions } from "./running-daemon.ts";
+
+export interface ServeOptions {
+  readonly options: StartDaemonOptions;
+  readonly home: OpenedHome;
+  readonly core: Core;
+  readonly closers: Closers;
+  readonly end: (reason: EndReason) => Promise<void>;
+  readonly reason: () => EndReason | null;
+}
+
+export interface Served {
+  readonly url: string;
+  readonly port: number;
+  readonly warnings: readonly string[];
+  readonly activity: () => Activity;
+  readonly access: () => Access;
+  readonly openDoor: DoorKeeper["openDoor"];
+  /** Writes `daemon.json`, and again whenever the master token changes. */
+  announce(): Promise<void>;
+}
+
+const clientCountIntervalMs = 250;
+const drainMs = 500;
+const addressLookMs = 10_000;
+const refusalIntervalMs = 60_000;
+const persistRetryMs = 5_000;
+
+/** Puts application, gate and doors in front of the core, and lets in whom exposure says. */
+export async function serve({ options, home, core, closers, end, reason }: ServeOptions): Promise<Served> {
+  const { log, config, state } = home;
+  const { authority, engine, changeLog, clock } = core;
+  const paths = homePaths(options.home);
+  const host = options.host ?? state.current.host ?? config.host;
+  const warnings: string[] = [];
+  let lastRequestMs = clock.monotonicNow();
+  let port = 0;
+  // Known only when the main door is open; until then nothing can ask.
+  let remote: RemoteInfo | null = null;
+  let access: () => Access = () => "off";
+  const remoteInfo = (): RemoteInfo => {
+    if (remote === null) throw new TypeError("remote access was asked for before the main door was open");
+    return remote;
+  };
+
+  const sockets = createSocketRegistry({
+    onCount: (count) => changeLog.append({ type: "clients", count }),
+    countIntervalMs: clientCountIntervalMs,
+  });
+  const facts: DaemonFacts = {
+    version: options.version,
+    pid: process.pid,
+    started: toTime(core.startedMs),
+    idleMinutes: config.idleMinutes,
+    remote: () => remoteInfo().current(),
+    awake: () => ({ mode: "off", active: false, available: false }),
+    clients: () => sockets.count,
+  };
+  const native = createNativeServer({
+    engine,
+    changeLog,
+    facts,
+    registry: sockets,
+    commandScopes,
+    log,
+    now: clock.now,
+  });
+  closers.add("native dialect", () => native.close());
+
+  const routes = restRoutes({
+    facts,
+    authority,
+    engine,
+    changeLog,
+    native,
+    connected: (device) => sockets.connectedCount(device),
+    access: () => access(),
+    setAccess: async (next, by) => {
+      await exposure.set(next, by);
+      return remoteInfo().current();
+    },
+    addresses: () => remoteInfo().addresses(),
+    port: () => port,
+    stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
+    now: clock.now,
+  });
+  const staticFiles = await loadStaticFiles(pageFolder);
+  const app = await createApp({
+    routes,
+    sockets: new Map([["/api/ws", native.upgrade]]),
+    staticFiles,
+    log,
+    now: clock.now,
+  });
+  closers.add("application", () => app.close());
+
+  const refusals = createRefusalLog({ log, intervalMs: refusalIntervalMs });
+  closers.add("refusal log", () => refusals.close());
+  const gateway = createGateway({
+    routes: [...routes, { method: "SOCKET", path: "/api/ws", scope: routeScopes["SOCKET /api/ws"] }],
+    isStaticPath: (path) => isStaticPath(staticFiles, path),
+    verifyCredential: authority.verifyCredential,
+    access: () => access(),
+    settings: {
+      hosts: config.hosts,
+      machineNames: machineNames(),
+      origins: config.origins,
+      trustedProxies: config.trustedProxies,
+    },
+    handleRequest(request, response) {
+      lastRequestMs = clock.monotonicNow();
+      app.routing(request, response);
+    },
+    handleUpgrade(request, socket, head) {
+      lastRequestMs = clock.monotonicNow();
+      app.server.emit("upgrade", request, socket, head);
+    },
+    nowMs: clock.monotonicNow,
+    onRefusal: refusals.note,
+    onFault: (error) => log.error({ err: error }, "a request met a fault of ours"),
+  });
+  closers.add("gateway", () => gateway.close(closeGraceMs));
+
+  const door = await openMainDoor(gateway, options.port ?? config.port, authority.master.token);
+  port = door.port ?? 0;
+  const doors = createDoorKeeper({
+    gateway,
+    state,
+    audit: authority.audit,
+    onChange: () => remoteInfo().refresh(),
+    closeGraceMs,
+  });
+  const exposure = createExposure({
+    state,
+    network: networkSide({ door, host, tls: config.tls }),
+    closeRemote(which) {
+      sockets.closeRemote(which === "all" ? undefined : (admission) => admission.door === "main");
+      gateway.closeUnadmitted(closeGraceMs);
+    },
+    onChange: () => remoteInfo().refresh(),
+    audit: authority.audit,
+    log,
+    retryMs: persistRetryMs,
+  });
+  access = () => exposure.access;
+  closers.add("exposure", () => exposure.close());
+  const info = createRemoteInfo({
+    door,
+    hasTls: config.tls !== null,
+    access,
+    doorUrls: () => doors.urls(),
+    devices: () => authority.devices.count,
+    announce: (view) => changeLog.append({ type: "remote", remote: view }),
+    lookMs: addressLookMs,
+  });
+  remote = info;
+  closers.add("remote info", () => info.close());
+  core.onDevicesChanged(info.refresh);
+  closers.add("sockets and engine", async () => {
+    changeLog.append({ type: "shutdown", restart: reason() === "restart" });
+    await Promise.all([sockets.shutdown(drainMs), engine.close()]);
+  });
+
+  await doors.openConfigured(config.doors);
+  if (options.host !== null && options.host !== state.current.host)
+    await state.update({ host: options.host });
+  const notRestored = await exposure.restore();
+  if (notRestored !== null) warnings.push(notRestored);
+  else if (options.remote)
+    await exposure.set("on", null).catch((error: unknown) => {
+      log.error({ err: error }, "remote access could not be switched on");
+      warnings.push(error instanceof Error ? error.message : String(error));
+    });
+  info.refresh();
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    warnings,
+    access,
+    openDoor: doors.openDoor,
+    activity() {
+      const counts = engine.counts();
+      return {
+        access: exposure.access,
+        clients: sockets.count,
+        runningAgents: counts.running_agents,
+        runningJobs: counts.running_jobs,
+        pending: counts.pending,
+        lastRequestMs,
+      };
+    },
+    async announce() {
+      const write = (masterToken: string) =>
+        writeDaemonFile(paths.daemonFile, {
+          port,
+          masterToken,
+          pid: process.pid,
+          version: options.version,
+          started: toTime(core.startedMs),
+          instance: core.instance,
+        });
+      await write(authority.master.token);
+      core.onMasterRotated((token) => {
+        if (reason() !== null) return;
+        write(token).catch((error: unknown) => {
+          log.error({ err: error }, "daemon.json could not be given the new token");
+        });
+      });
+    },
+  };
+}

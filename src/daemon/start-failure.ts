@@ -1,0 +1,30 @@
+import { ConfigError } from "../config/config-error.ts";
+import { SallyportError } from "../errors.ts";
+import { StateFileError } from "../lib/state-file.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** Turns whatever stopped a start into what is told at the terminal. A fault of the program stays what it is. */
+export function startFailure(error: unknown, home: string): unknown {
+  if (error instanceof StartupError) return error;
+  if (error instanceof ConfigError) return new StartupError("config", error.message, { cause: error });
+  if (error instanceof StateFileError) return new StartupError("disk", error.message, { cause: error });
+  if (error instanceof SallyportError)
+    return new StartupError(error.code === "disk_full" ? "disk" : "secret", error.message, { cause: error });
+  const { code, path } = error as NodeJS.ErrnoException;
+  const where = path ?? home;
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new StartupError(
+      "disk",
+      `The disk is full: ${where} could not be written. Make room, then start again.`,
+      {
+        cause: error,
+      },
+    );
+  if (code === "EROFS" || code === "EACCES" || code === "EPERM" || code === "EIO")
+    return new StartupError(
+      "disk",
+      `${where} cannot be used (${code}). See to its owner, mode and disk, then start again.`,
+      { cause: error },
+    );
+  return error;
+}
