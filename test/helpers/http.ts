@@ -17,7 +17,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   /** The body as JSON; null when it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of answers whose shape they assert
   readonly json: any;
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read fields of messages whose shape they assert
+/** Tests read fields of messages whose shape they assert. */
 export type Message = any;
 
 export interface SocketOptions {
@@ -44,10 +44,13 @@ export async function openSocket(base: string, options: SocketOptions = {}): Pro
     messages.push(JSON.parse(data.toString()));
     tell();
   });
-  const closed = once(ws, "close").then(([code, reason]) => {
-    closedWith = { code, reason: String(reason) };
-    tell();
-    return closedWith;
+  // Not `once`: that rejects on an error, and a refused upgrade is an error before it is a close.
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    ws.once("close", (code, reason) => {
+      closedWith = { code, reason: String(reason) };
+      tell();
+      resolve(closedWith);
+    });
   });
   const refused = new Promise<never>((_, reject) => {
     ws.once("unexpected-response", (_request, response) => {

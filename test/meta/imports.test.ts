@@ -31,8 +31,8 @@ const directions: Readonly<Record<string, { readonly may: readonly string[]; rea
   },
   client: { may: ["protocol", "errors"], why: "the client runs in browsers and in other people's programs" },
   cli: {
-    may: ["daemon", "client", "config", "protocol", "lib", "errors"],
-    why: "the command line is a client; what it needs of the daemon comes through src/daemon",
+    may: ["daemon", "client", "pairing", "auth", "config", "protocol", "lib", "errors"],
+    why: "the command line is a client, and a doctor of files; it must not reach into a running engine or gateway",
   },
   web: { may: ["client", "protocol", "errors"], why: "the page is a client of the wire protocol only" },
 };
