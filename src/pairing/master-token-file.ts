@@ -39,8 +39,10 @@ export async function readMasterToken(path: string): Promise<MasterTokenRead> {
       read.problem === "missing" ? new Error(read.detail) : unusableFile(path, read.problem, read.detail);
     return { ok: false, missing, error };
   }
+  // It came between the two looks: the next one will see all of it.
+  if (!identity) return { ok: false, missing: true, error: new Error("no such file") };
   const token = parseMasterTokenFile(read.text);
-  if (token === null || !identity) {
+  if (token === null) {
     const step = "Delete it, and a new master token is made.";
     return { ok: false, missing: false, error: damagedFile(path, "it holds no master token", step) };
   }

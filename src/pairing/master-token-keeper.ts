@@ -103,24 +103,27 @@ export async function createMasterToken(options: MasterTokenOptions): Promise<Ma
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       // Somebody put a file there in the meantime; it is read like any other.
+      await adopt();
+      return;
     }
-    await adopt();
+    // Deleted as soon as it appeared: that is a rotation too.
+    if ((await adopt()) === "missing") changeTo(newMasterToken());
   }
 
   /** Another file is at the path: its token is the one from now on. A damaged one changes nothing and is reported. */
-  async function adopt(): Promise<void> {
+  async function adopt(): Promise<"missing" | "read"> {
     const seen = identify(options.path);
     const read = await readMasterToken(options.path);
     if (!read.ok) {
-      if (!read.missing) {
-        identity = seen;
-        report(read.error);
-      }
-      return;
+      if (read.missing) return "missing";
+      identity = seen;
+      report(read.error);
+      return "read";
     }
     identity = read.identity;
     lastProblem = null;
     if (read.token !== token) changeTo(read.token);
+    return "read";
   }
 
   /** Looks at the file. Resolved at once (null) if nothing has to be waited for before the token can be judged. */
@@ -142,7 +145,7 @@ export async function createMasterToken(options: MasterTokenOptions): Promise<Ma
       void run(writeOwn);
       return null;
     }
-    return sameFile(found, identity) ? null : run(adopt);
+    return sameFile(found, identity) ? null : run(async () => void (await adopt()));
   }
 
   const timer = fixed ? null : setInterval(look, options.pollMs ?? 250).unref();

@@ -244,9 +244,9 @@ describe("pairing", () => {
     const { token, device } = await pair(authority);
     const minter = await lease(authority, token);
     if (!minter) throw new Error("not let in");
-    const claiming = claim(authority, mint(authority, { minter }));
+    const refused = refusalOf(claim(authority, mint(authority, { minter })));
     await authority.devices.revoke(device.id);
-    expect(await refusalOf(claiming)).toMatchObject({ code: "pairing_refused" });
+    expect(await refused).toMatchObject({ code: "pairing_refused" });
     expect(authority.devices.count).toBe(0);
   });
 
