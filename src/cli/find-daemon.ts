@@ -45,6 +45,26 @@ export async function findDaemon(paths: HomePaths, env: Env): Promise<FoundDaemo
   return askHello(paths, env, file);
 }
 
+/**
+ * Asks whoever answers on a loopback port, for when `daemon.json` does not tell; null unless it proves to know this home's
+ * master token.
+ */
+export async function findDaemonAt(
+  paths: HomePaths,
+  env: Env,
+  at: { readonly url: string; readonly pid: number | null },
+): Promise<DaemonLink | null> {
+  const found = await askHello(paths, env, {
+    url: at.url,
+    port: Number(new URL(at.url).port),
+    masterToken: "",
+    pid: at.pid ?? 0,
+    version: "unknown",
+    instance: "",
+  });
+  return found.state === "running" ? found.link : null;
+}
+
 /** The daemon, or exit code 3 with the next step. */
 export async function requireDaemon(paths: HomePaths, env: Env): Promise<DaemonLink> {
   const found = await findDaemon(paths, env);

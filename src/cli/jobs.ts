@@ -12,7 +12,7 @@ const maxTailLines = 100_000;
 
 const listJobs: CommandSpec = {
   usage: "list",
-  about: "List the jobs, newest last.",
+  about: "List the jobs, newest first.",
   examples: ["sallyport jobs list --json"],
   json: true,
   run: list,
@@ -110,7 +110,7 @@ async function follow(call: Call, id: string, tail: number | null): Promise<numb
     let chunk = await link.rest.body<JobOutput>("GET", outputPath(id, tail));
     const { jobs } = await link.rest.body<{ jobs: readonly Job[] }>("GET", "/api/jobs");
     const job = jobs.find((known) => known.id === id);
-    const watch = job ? await watchJob(connection, job) : null;
+    const watch = job ? await watchJob(connection, async () => job) : null;
     for (;;) {
       const ended = watch === null ? chunk.done : watch.ended !== null;
       await call.io.stdout.write(filter.push(chunk.output));

@@ -39,16 +39,11 @@ async function runJob(call: Call, command: string): Promise<number> {
   const { connection, link } = await openSession(call);
   try {
     const tab = await tabOption(call, connection);
-    const reply = await connection.command({ type: "job_start", command, ...(tab === null ? {} : { tab }) });
-    if (reply.type !== "job_started")
-      throw failedError(
-        "The job waits for an approval. Answer it on a device that may approve, then: sallyport jobs",
-      );
-    const job = reply.job as Job;
-    if (call.json) await call.out.json({ type: "job_started", job });
+    const watch = await watchJob(connection, () => startJob(connection, command, tab));
+    const { job } = watch;
     const interrupts = handleInterrupts(call, connection, job.id);
     try {
-      const watch = await watchJob(connection, job);
+      if (call.json) await call.out.json({ type: "job_started", job });
       const work = call.json
         ? printEvents(call, link, job.id, watch)
         : copyLog(call, connection, job.id, watch);
@@ -61,6 +56,14 @@ async function runJob(call: Call, command: string): Promise<number> {
   } finally {
     connection.close();
   }
+}
+
+async function startJob(connection: Connection, command: string, tab: string | null): Promise<Job> {
+  const reply = await connection.command({ type: "job_start", command, ...(tab === null ? {} : { tab }) });
+  if (reply.type === "job_started") return reply.job as Job;
+  throw failedError(
+    "The job waits for an approval. Answer it on a device that may approve, then: sallyport jobs",
+  );
 }
 
 /** Copies the log to stdout: to a file or pipe as it is, to a terminal without what could steer it. */

@@ -1,4 +1,3 @@
-import { AnswerError } from "../client/answer-error.ts";
 import type { Remote } from "../protocol/objects.ts";
 import { describeFailure, exitCodes } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn } from "./command.ts";
@@ -7,6 +6,7 @@ import { type DaemonLink, findDaemon, requireDaemon } from "./find-daemon.ts";
 import { type Foreground, startForeground } from "./foreground.ts";
 import { mintCode, showCode } from "./offers.ts";
 import { openPage } from "./open-page.ts";
+import { startTunnel } from "./start-tunnel.ts";
 import { inline } from "./text.ts";
 
 export const upCommand: CommandSpec = {
@@ -47,6 +47,7 @@ async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foregroun
   try {
     const link = await requireDaemon(call.paths, io.env);
     await out.line(link.file.url);
+    for (const warning of foreground.warnings) await out.note(`sallyport: ${inline(warning)}`);
     await showInvitation(call, link);
     if (flags.tunnel !== null) await startTunnel(call, link, flags.tunnel);
     if (isOn(call, "open")) await openPage(call, link);
@@ -58,8 +59,7 @@ async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foregroun
         );
       });
     }
-    await foreground.ended;
-    return exitCodes.done;
+    return await foreground.ended;
   } catch (error) {
     await foreground.stop();
     throw error;
@@ -89,22 +89,4 @@ async function onKey(call: Call, link: DaemonLink, foreground: Foreground, key: 
 async function showInvitation(call: Call, link: DaemonLink): Promise<void> {
   const remote = await link.rest.body<Remote>("GET", "/api/remote");
   await showCode(call.io, call.out, await mintCode(link), remote);
-}
-
-/** Starts a tunnel where the daemon has any; what it is still waiting for is shown by `remote status`. */
-async function startTunnel(call: Call, link: DaemonLink, provider: string): Promise<void> {
-  try {
-    const { tunnel } = await link.rest.body<Remote>("POST", "/api/tunnel", { provider });
-    await call.out.line(
-      `Tunnel ${inline(provider)}: ${tunnel.state} ${inline(tunnel.url ?? tunnel.text ?? "")}`.trimEnd(),
-    );
-  } catch (error) {
-    if (!(error instanceof AnswerError)) throw error;
-    const isMissing = error.body.code === "not_found" || error.body.code === "not_supported";
-    await call.out.note(
-      isMissing
-        ? `sallyport: this version starts no tunnel "${inline(provider)}". To let this network in: sallyport remote on`
-        : `sallyport: ${inline(error.message)}`,
-    );
-  }
 }

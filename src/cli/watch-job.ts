@@ -4,6 +4,8 @@ import type { Job, JobOutput } from "../protocol/objects.ts";
 
 /** News of one job: it has more output, or has ended. */
 export interface JobWatch {
+  /** The job as it was when it was first seen. */
+  readonly job: Job;
   /** The job as it ended; null while it runs. */
   readonly ended: Job | null;
   /** Resolves at the next news, or after `fallbackMs`. Rejects when the daemon has gone. */
@@ -14,32 +16,38 @@ export interface JobWatch {
 /** A look now and then, in case that what was to tell us was dropped on the way. */
 const fallbackMs = 2_000;
 
-/** Follows a job over `connection`. */
-export async function watchJob(connection: Connection, job: Job): Promise<JobWatch> {
-  let ended: Job | null = job.state === "running" ? null : job;
+/**
+ * Starts a job, or takes one that is there, and follows it over `connection`. It listens before it starts, because a short
+ * job may have ended before the reply is read.
+ */
+export async function watchJob(connection: Connection, begin: () => Promise<Job>): Promise<JobWatch> {
+  const finished = new Map<string, Job>();
+  let id: string | null = null;
   let gone = false;
   let fresh = true;
   let wake: () => void = () => undefined;
-  const tell = (): void => {
+  const silence = connection.onBroadcast((message) => {
+    if (message.type === "job_finished") {
+      if (id === null || message.job.id === id) finished.set(message.job.id, message.job);
+    } else if (message.type === "job_more" ? message.job !== id : message.type !== "lagged") return;
     fresh = true;
     wake();
-  };
-  const silence = connection.onBroadcast((message) => {
-    if (message.type === "job_finished" && message.job.id === job.id) ended = message.job;
-    else if (message.type === "job_more" && message.job === job.id) fresh = true;
-    else if (message.type !== "lagged") return;
-    tell();
   });
   connection.closed.then(() => {
     gone = true;
     wake();
   });
+  const job = await begin();
+  id = job.id;
+  let ended: Job | null = job.state === "running" ? (finished.get(job.id) ?? null) : job;
   await connection.command({ type: "job_follow", job: job.id, on: true }).catch((error: unknown) => {
     // A job that has ended meanwhile needs no following.
     if (!(error instanceof AnswerError)) throw error;
   });
   return {
+    job,
     get ended() {
+      ended ??= finished.get(job.id) ?? null;
       return ended;
     },
     async news() {
@@ -53,6 +61,7 @@ export async function watchJob(connection: Connection, job: Job): Promise<JobWat
         });
         wake = () => undefined;
       }
+      ended ??= finished.get(job.id) ?? null;
       if (gone && ended === null)
         throw new UnreachableError(
           `The daemon went away; the job goes on. Later: sallyport jobs output ${job.id}`,

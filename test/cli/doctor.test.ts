@@ -1,0 +1,173 @@
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { checkNode } from "../../src/cli/checks/check-machine.ts";
+import { checkClock } from "../../src/cli/checks/check-secrets.ts";
+import type { Finding } from "../../src/cli/checks/finding.ts";
+import { daemonFileOf, homeWith, startFakeDaemon } from "./fake-daemon.ts";
+import { cli } from "./fake-io.ts";
+
+const undo: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0)) await step();
+});
+
+async function homeOf(files: Readonly<Record<string, string>>, mode = 0o600): Promise<string> {
+  const { home, remove } = await homeWith(null);
+  undo.push(remove);
+  for (const [name, text] of Object.entries({ "config.toml": "port = 0\n", ...files })) {
+    await writeFile(join(home, name), text);
+    await chmod(join(home, name), mode);
+  }
+  return home;
+}
+
+async function doctor(home: string, env: Record<string, string> = {}, now: () => number = Date.now) {
+  const ran = await cli(["doctor", "--json"], { home, env, now });
+  const answer = JSON.parse(ran.stdout) as { ok: boolean; checks: readonly Finding[] };
+  const of = (check: string): Finding => {
+    const found = answer.checks.find((finding) => finding.check === check);
+    if (!found) throw new Error(`no check ${check}`);
+    return found;
+  };
+  return { ...ran, answer, of };
+}
+
+describe("sallyport doctor", () => {
+  it("finds nothing wrong in a home that is in order, and changes nothing", async () => {
+    const home = await homeOf({});
+    const before = await readdir(home);
+    const { exitCode, answer } = await doctor(home);
+    expect(answer.checks.filter(({ state }) => state === "fail")).toEqual([]);
+    expect(exitCode).toBe(0);
+    expect(await readdir(home)).toEqual(before);
+  });
+
+  it.each<[string, Record<string, string>, string, string]>([
+    ["a config that does not parse", { "config.toml": "port = [" }, "config", "config.toml"],
+    ["an unknown key", { "config.toml": "prot = 1\n" }, "config", "port"],
+    ["a damaged devices.json", { "devices.json": "{" }, "devices", "devices.json"],
+    [
+      "a damaged daemon.key",
+      { "devices.json": '{"version":1,"devices":[]}', "daemon.key": "x" },
+      "devices",
+      "daemon.key",
+    ],
+    ["a damaged daemon.token", { "daemon.token": "short" }, "token", "daemon.token"],
+    ["a damaged daemon.json", { "daemon.json": "{" }, "daemon", "daemon.json"],
+  ])("tells %s and ends with 1", async (_name, files, check, says) => {
+    const { exitCode, of, answer } = await doctor(await homeOf(files));
+    expect(exitCode).toBe(1);
+    expect(answer.ok).toBe(false);
+    expect(of(check).state).toBe("fail");
+    expect(`${of(check).message} ${of(check).next}`).toContain(says);
+  });
+
+  it("tells a key without its devices", async () => {
+    const key = { kid: "k".repeat(12), secret: "A".repeat(43), created: "2026-01-01T00:00:00.000Z" };
+    const home = await homeOf({ "daemon.key": JSON.stringify({ version: 1, current: key, previous: null }) });
+    const { of } = await doctor(home);
+    expect(of("devices")).toMatchObject({ state: "fail" });
+    expect(of("devices").next).toContain("sallyport devices reset");
+  });
+
+  it("tells files that others can read, with the command that closes them", async () => {
+    const { exitCode, of } = await doctor(await homeOf({ "daemon.token": "x" }, 0o644));
+    expect(exitCode).toBe(1);
+    expect(of("files").next).toMatch(/^chmod 600 .*daemon\.token/);
+  });
+
+  it("tells a home that others can write", async () => {
+    const home = await homeOf({});
+    await chmod(home, 0o777);
+    const { of } = await doctor(home);
+    expect(of("home").state).toBe("fail");
+    expect(of("home").message).toContain("chmod 700");
+  });
+
+  it("tells a port that a stranger holds", async () => {
+    const stranger = createServer();
+    await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
+    undo.push(() => new Promise((resolve) => stranger.close(() => resolve())));
+    const { port } = stranger.address() as { port: number };
+    const { of } = await doctor(await homeOf({ "config.toml": `port = ${port}\n` }));
+    expect(of("port").state).toBe("fail");
+    expect(of("port").next).toContain("--port");
+  });
+
+  it("tells a stale daemon.json, and our own daemon on its port", async () => {
+    const stale = await homeOf({
+      "daemon.json": JSON.stringify(daemonFileOf("http://127.0.0.1:7700", 2 ** 30)),
+    });
+    expect((await doctor(stale)).of("daemon")).toMatchObject({ state: "warn" });
+    const daemon = await startFakeDaemon();
+    undo.push(daemon.close);
+    const running = await homeOf({ "daemon.json": JSON.stringify(daemonFileOf(daemon.url)) });
+    const { of } = await doctor(running);
+    expect(of("daemon").state).toBe("ok");
+    expect(of("port").message).toContain("our own daemon");
+  });
+
+  it("tells an empty or short SALLYPORT_TOKEN without printing it", async () => {
+    const { of, stdout } = await doctor(await homeOf({}), { SALLYPORT_TOKEN: "tooshort-secret" });
+    expect(of("token").state).toBe("fail");
+    expect(stdout).not.toContain("tooshort-secret");
+    expect((await doctor(await homeOf({}), { SALLYPORT_TOKEN: "" })).of("token").state).toBe("fail");
+  });
+});
+
+describe("checkClock", () => {
+  const now = Date.UTC(2026, 10, 1);
+  it.each([
+    ["before the program existed", [], Date.UTC(1970, 0, 2), "fail"],
+    ["behind a device's pairing", ["2026-11-02T00:00:00.000Z"], now, "warn"],
+    ["a little behind one", ["2026-11-01T00:01:00.000Z"], now, "ok"],
+    ["after all of them", ["2026-01-01T00:00:00.000Z"], now, "ok"],
+  ])("a clock %s is %s", (_name, created, at, state) => {
+    expect(
+      checkClock(
+        created.map((time) => ({ created: time })),
+        at as number,
+      ).state,
+    ).toBe(state);
+  });
+});
+
+describe("checkNode", () => {
+  it.each([
+    ["v20.18.3", "fail"],
+    ["v18.20.0", "fail"],
+    ["v20.19.0", "ok"],
+    ["v22.0.0", "ok"],
+    ["v24.1.0", "ok"],
+  ])("%s is %s", (version, state) => {
+    expect(checkNode(version).state).toBe(state);
+  });
+});
+
+describe("sallyport devices reset", () => {
+  it("sets the pairing files aside without a daemon", async () => {
+    const home = await homeOf({ "devices.json": "{", "daemon.key": "x" });
+    const ran = await cli(["devices", "reset", "--json"], { home });
+    expect(ran.exitCode).toBe(0);
+    expect((JSON.parse(ran.stdout) as { set_aside: string[] }).set_aside).toHaveLength(2);
+    const names = await readdir(home);
+    expect(names).not.toContain("devices.json");
+    expect(names.filter((name) => /^(devices\.json|daemon\.key)\./.test(name))).toHaveLength(2);
+  });
+
+  it("refuses while the daemon runs, and moves nothing", async () => {
+    const daemon = await startFakeDaemon();
+    undo.push(daemon.close);
+    const home = await homeOf({
+      "devices.json": "{",
+      "daemon.json": JSON.stringify(daemonFileOf(daemon.url)),
+    });
+    await mkdir(join(home, "jobs"));
+    const ran = await cli(["devices", "reset"], { home });
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain("sallyport daemon stop");
+    expect(await readdir(home)).toContain("devices.json");
+  });
+});
