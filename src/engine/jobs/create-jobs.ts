@@ -84,6 +84,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
       house.jobEnded();
     },
   });
+  const house = keepHouse({ store, life, bounds: options.limits, now, onWarning });
   const watch = watchLogs({
     files,
     life,
@@ -175,8 +176,6 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
       onWarning(`Job ${entry.record.id} could not be taken over (${describe(error)}).`),
     );
   };
-
-  const house = keepHouse({ store, life, bounds: options.limits, now, onWarning });
 
   return {
     async start(spec, beforeSpawn) {

@@ -8,6 +8,8 @@ export interface EndTreeOptions {
   readonly target: () => TreeTarget;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
+  /** It was started a moment ago: a shell that is just forking loses a signal, so SIGTERM is sent twice more. */
+  readonly young: boolean;
   /** How long SIGKILL is repeated for processes that fork away from it. */
   readonly insistMs: number;
   readonly send: (pid: number, signal: NodeJS.Signals) => void;
@@ -23,7 +25,7 @@ export async function endTree(options: EndTreeOptions): Promise<number> {
   const { processes } = options;
   const known = new Set<string>();
   const begun = performance.now();
-  let termSent = false;
+  const termsAtMs = options.young ? [0, 100, 300] : [0];
   let forced = false;
   let pauseMs = 10;
   for (;;) {
@@ -34,8 +36,12 @@ export async function endTree(options: EndTreeOptions): Promise<number> {
     const elapsedMs = performance.now() - begun;
     if (tree.members.length === 0 || elapsedMs > options.graceMs + options.insistMs)
       return tree.members.length;
-    if (!termSent) {
-      termSent = true;
+    const [nextTermMs] = termsAtMs;
+    if (
+      nextTermMs === 0 ||
+      (nextTermMs !== undefined && elapsedMs >= nextTermMs && elapsedMs < options.graceMs)
+    ) {
+      termsAtMs.shift();
       signalTree(tree, target, "SIGTERM", options);
     } else if (elapsedMs >= options.graceMs) {
       if (!forced) {

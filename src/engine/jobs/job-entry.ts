@@ -17,6 +17,7 @@ export interface JobEntry {
   sigkilled: boolean;
   /** Ended, but processes of it live on and may still write. */
   lingering: boolean;
+  puttingAway: Promise<void>;
   removed: boolean;
   saving: Promise<void>;
   /** Size of the log when it was last looked at, for growth; and when. */
@@ -41,6 +42,7 @@ export function createEntry(record: JobRecord, ours: boolean): JobEntry {
     killing: null,
     sigkilled: false,
     lingering: false,
+    puttingAway: Promise.resolve(),
     removed: false,
     saving: Promise.resolve(),
     seenBytes: 0,

@@ -12,6 +12,7 @@ import type { LeaderExit } from "./spawn-leader.ts";
 /** From the leader's exit until members of its group that live on make the output `incomplete`. */
 const drainMs = 2_000;
 const insistMs = 1_500;
+const youngMs = 1_000;
 
 export interface EndRequest {
   /** Shown in the job and in the last line of its log; null when a person asked. */
@@ -119,7 +120,13 @@ export function createJobLife(options: JobLifeOptions): JobLife {
     await putAway(entry);
   }
 
-  async function putAway(entry: JobEntry): Promise<void> {
+  function putAway(entry: JobEntry): Promise<void> {
+    entry.puttingAway = entry.puttingAway.then(() => lookAndPutAway(entry));
+    return entry.puttingAway;
+  }
+
+  async function lookAndPutAway(entry: JobEntry): Promise<void> {
+    if (entry.removed) return;
     const { id, kind } = entry.record;
     try {
       if ((await membersNow(entry)).length > 0) {
@@ -186,6 +193,9 @@ export function createJobLife(options: JobLifeOptions): JobLife {
 
   /** Ends what an ended job left behind. Its state stays what it is. */
   async function endRest(entry: JobEntry, request: EndRequest): Promise<void> {
+    // Whether it left any is known a moment after its end.
+    await entry.ended;
+    await entry.puttingAway;
     if (!entry.lingering) return;
     await endProcesses(entry, request);
     if (request.reason !== null) await explain(entry, request.reason);
@@ -197,6 +207,7 @@ export function createJobLife(options: JobLifeOptions): JobLife {
       processes,
       target: () => targetOf(entry),
       graceMs: request.graceMs,
+      young: entry.ours && now() - Date.parse(entry.record.started) < youngMs,
       insistMs,
       send: options.send,
       onForce: (leaderAlive) => {

@@ -64,6 +64,7 @@ export function selectTree(
   const self = rows.find((row) => row.pid === selfPid);
   return {
     groupSafe: holds && self?.pgrp !== leader?.pid,
-    members: [...found].filter((row) => !row.ended),
+    // Parents first: a shell that is killed after its child would still report that.
+    members: [...found].filter((row) => !row.ended).sort((a, b) => a.start - b.start || a.pid - b.pid),
   };
 }
