@@ -11,6 +11,7 @@ import { openDaemonState, type StateStore } from "./daemon-state.ts";
 import { readFixedToken } from "./fixed-token.ts";
 import type { StartDaemonOptions } from "./running-daemon.ts";
 import { takeHome } from "./take-home.ts";
+import { tidyHome } from "./tidy-home.ts";
 
 /** What a daemon has when it holds its home: nothing of it is on the network yet. */
 export interface OpenedHome {
@@ -32,6 +33,7 @@ export async function openHome(
   closers: Closers,
 ): Promise<OpenedHome> {
   await takeHome({ paths, monotonicNow: systemClock.monotonicNow, waitMs: homeWaitMs });
+  await tidyHome(paths.home);
   const level = options.env.SALLYPORT_LOG === "debug" ? "debug" : "info";
   const log = createDaemonLog({ path: paths.daemonLog, level, now: systemClock.now });
   closers.add("log", () => log.close());

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -63,6 +64,33 @@ describe("a daemon that starts", () => {
     ])
       expect(`${name} ${(await modeOf(join(home, name))).toString(8)}`).toBe(`${name} 600`);
     for (const name of ["workspaces", "sessions", "jobs"]) expect(await modeOf(join(home, name))).toBe(0o700);
+  });
+
+  it("serves the page on this machine", async () => {
+    const daemon = await startTestDaemon();
+    const page = await daemon.request("GET", "/", { token: null });
+    expect(page.status).toBe(200);
+    expect(page.headers["content-type"]).toContain("text/html");
+  });
+
+  it("writes no secret into a log, whatever is sent", async () => {
+    const daemon = await startTestDaemon();
+    const secret = `spd_${"x".repeat(40)}.${"y".repeat(40)}.${"z".repeat(40)}`;
+    await daemon.request("GET", "/api/daemon", { token: secret });
+    await daemon.request("GET", `/api/daemon?token=${secret}`, { token: null });
+    await daemon.request("GET", `/${secret}?code=ABCDE-FGHJK`, {
+      headers: { ...remoteHost, cookie: secret },
+    });
+    const { json: minted } = await daemon.request("POST", "/api/pair/codes", { body: {} });
+    const { json: paired } = await daemon.request("POST", "/api/pair", {
+      token: null,
+      body: { code: minted.code, name: "phone" },
+    });
+    await daemon.stop();
+    const logs = `${await readFile(join(daemon.home, "daemon.log"), "utf8")}${await readFile(join(daemon.home, "audit.jsonl"), "utf8")}`;
+    expect(logs).toContain("device_paired");
+    for (const text of [daemon.token, secret, "xxxxx", minted.code, paired.token])
+      expect(logs).not.toContain(text);
   });
 
   it("names the new token in daemon.json when daemon.token is deleted", async () => {
@@ -254,6 +282,28 @@ describe("exposure", () => {
     expect(refused.status).toBe(422);
     expect(refused.json.message).toContain("/nowhere/cert.pem");
     expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off");
+  });
+
+  it("with a certificate: the network must speak TLS, this machine may, and addresses say https", async () => {
+    const tls = new URL("../gateway/gate/tls/", import.meta.url).pathname;
+    const daemon = await startTestDaemon({
+      config: `[tls]\ncert = "${tls}cert.pem"\nkey = "${tls}key.pem"\n`,
+      args: ["--remote"],
+    });
+    expect((await daemon.request("GET", "/api/daemon")).status).toBe(200);
+    const overTls = httpsRequest({
+      host: "127.0.0.1",
+      port: daemon.port,
+      path: "/api/hello",
+      rejectUnauthorized: false,
+      agent: false,
+    }).end();
+    const [answer] = await once(overTls, "response");
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+    const { json } = await daemon.request("GET", "/api/remote");
+    expect(json.access).toBe("on");
+    for (const { address } of json.addresses) expect(address).toMatch(/^https:/);
   });
 
   it("--remote is kept for the next start", async () => {

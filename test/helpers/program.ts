@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -35,19 +35,36 @@ async function make(): Promise<string> {
     define: { __SALLYPORT_VERSION__: JSON.stringify(version) },
     logLevel: "error",
   });
+  await buildPage(join(temporary, "web"));
   // Another test file may have been faster: its result is the same.
   await rename(temporary, folder).catch(() => rm(temporary, { recursive: true, force: true }));
   return program;
 }
 
+/** The page, as the build puts it beside the program. */
+async function buildPage(outdir: string): Promise<void> {
+  const source = join(repository, "web");
+  await build({
+    entryPoints: [join(source, "app.ts"), join(source, "style.css")],
+    outdir,
+    bundle: true,
+    platform: "browser",
+    format: "esm",
+    logLevel: "error",
+  });
+  for (const name of ["index.html", "manifest.webmanifest", "icon.svg"])
+    await copyFile(join(source, name), join(outdir, name));
+}
+
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256");
-  const names = (await readdir(join(repository, "src"), { recursive: true }))
-    .filter((name) => /\.(ts|html|css|js)$/.test(name))
-    .sort();
-  for (const name of names) {
-    const { mtimeMs, size } = await stat(join(repository, "src", name));
-    hash.update(`${name} ${mtimeMs} ${size}\n`);
+  for (const folder of ["src", "web"]) {
+    const names = await readdir(join(repository, folder), { recursive: true });
+    for (const name of names.sort()) {
+      // A file that is being replaced at this moment belongs to the next fingerprint.
+      const found = await stat(join(repository, folder, name)).catch(() => null);
+      if (found?.isFile()) hash.update(`${folder}/${name} ${found.mtimeMs} ${found.size}\n`);
+    }
   }
   return hash.digest("hex").slice(0, 24);
 }
