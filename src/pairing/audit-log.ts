@@ -28,7 +28,7 @@ const appendFlags =
 /** Appends to the audit log, never more than `maxBytes` twice over. The log may fail; what it is about goes on. */
 export function createAuditLog(options: AuditLogOptions): AuditLog {
   const { maxBytes = 4 * 1024 * 1024, maxPendingLines = 1_000, missIntervalMs = 60_000 } = options;
-  let pending: string[] = [];
+  const pending: string[] = [];
   let dropped = 0;
   let writing: Promise<void> | null = null;
   let misses = 0;
@@ -50,8 +50,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     // The rest of this turn of the loop may add lines; they go out together.
     await Promise.resolve();
     while (pending.length > 0) {
-      const lines = pending;
-      pending = [];
+      const lines = takeLines();
       try {
         await append(lines.join(""));
         failedBefore = false;
@@ -65,6 +64,16 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
       options.onProblem(new Error(`${options.path}: ${dropped} lines were not written`));
       dropped = 0;
     }
+  }
+
+  /** The next lines that fit into one file together; one alone always goes. */
+  function takeLines(): readonly string[] {
+    let bytes = 0;
+    const fits = pending.findIndex((line, index) => {
+      bytes += Buffer.byteLength(line);
+      return index > 0 && bytes > maxBytes;
+    });
+    return pending.splice(0, fits < 0 ? pending.length : fits);
   }
 
   async function append(text: string): Promise<void> {

@@ -51,12 +51,10 @@ describe("the audit log", () => {
     ]);
   });
 
-  it("flood: never grows beyond its cap and one part before it", async () => {
+  it("flood: never grows beyond its cap and one part before it, not even by what waited for the disk", async () => {
     const { log, path } = await setUp({ maxBytes: 2_000 });
-    for (let round = 0; round < 60; round += 1) {
+    for (let round = 0; round < 60; round += 1)
       log.record({ type: "door_closed", door: `d${round}`.padEnd(200, "x") });
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
     await log.close();
     expect((await stat(path)).size).toBeLessThanOrEqual(2_000);
     expect((await stat(`${path}.1`)).size).toBeLessThanOrEqual(2_000);
