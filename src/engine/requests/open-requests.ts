@@ -86,19 +86,27 @@ export function createOpenRequests<View extends { readonly request_id: string },
     }
   }
 
-  /** The entry once nobody is settling it; null when it is not open any more. */
-  async function unsettled(id: string): Promise<Entry<View, Answer> | null> {
+  /**
+   * Calls `settleIt` for the entry when nobody else is settling it, in the same step in which that was seen. False when
+   * it is not open any more.
+   */
+  async function whenUnsettled(
+    id: string,
+    settleIt: (entry: Entry<View, Answer>) => Promise<void>,
+  ): Promise<boolean> {
     for (let entry = open.get(id); entry; entry = open.get(id)) {
-      if (!entry.settling) return entry;
+      if (!entry.settling) {
+        await settleIt(entry);
+        return true;
+      }
       // A failed answer is reported to the one who gave it; here only its end counts.
       await entry.settling.catch(() => undefined);
     }
-    return null;
+    return false;
   }
 
   async function withdrawOne(id: string): Promise<void> {
-    const entry = await unsettled(id);
-    if (entry) await settle(entry, { answer: null, by: null });
+    await whenUnsettled(id, (entry) => settle(entry, { answer: null, by: null }));
   }
 
   return {
@@ -131,10 +139,11 @@ export function createOpenRequests<View extends { readonly request_id: string },
       }
     },
     async answer(requestId, actor, judge) {
-      const entry = await unsettled(requestId);
-      if (!entry) throw closedRefusal(requestId);
-      const answer = judge(entry.view);
-      await settle(entry, { answer, by: actor.by }, () => actor.assertLive());
+      const settled = await whenUnsettled(requestId, async (entry) => {
+        const answer = judge(entry.view);
+        await settle(entry, { answer, by: actor.by }, () => actor.assertLive());
+      });
+      if (!settled) throw closedRefusal(requestId);
     },
     async withdraw(where) {
       const ids = [...open.values()].map((entry) => entry.view).filter(where);

@@ -79,6 +79,7 @@ export async function engineFixture(overrides: Partial<EngineOptions> = {}): Pro
   const changes: Change[] = [];
   const problems: string[] = [];
   const wake = new Set<() => void>();
+  const crashed: Engine[] = [];
   let log = openLog();
 
   function openLog(): ChangeLog {
@@ -132,6 +133,7 @@ export async function engineFixture(overrides: Partial<EngineOptions> = {}): Pro
     },
     nowMs: 1_800_000_000_000,
     async restart(options: Partial<EngineOptions> = {}) {
+      crashed.push(fixture.engine);
       changes.length = 0;
       log = openLog();
       fixture.jobs = createFakeJobs();
@@ -151,7 +153,7 @@ export async function engineFixture(overrides: Partial<EngineOptions> = {}): Pro
         .map((line) => JSON.parse(line) as AgentEvent);
     },
     async dispose() {
-      await fixture.engine.close();
+      for (const engine of [...crashed, fixture.engine]) await engine.close();
       await rm(root, { recursive: true, force: true });
     },
   } as unknown as Fixture & { jobs: FakeJobs };
