@@ -19,8 +19,8 @@ const virtualInterface =
 
 const wiredOrWireless = /^(en|eth|wl|wlan|em|ethernet|wi-?fi)/i;
 
-/** Kinds of address that another machine may be able to reach; link-local, reserved and multicast ones are not. */
-const reachableRanges = new Set(["private", "unicast", "carrierGradeNat", "uniqueLocal"]);
+/** Kinds of address that no other machine reaches. Ranges reserved for other uses stay: if one is set here, a network uses it. */
+const unreachableRanges = new Set(["loopback", "linkLocal", "multicast", "broadcast", "unspecified"]);
 
 /**
  * The addresses of this machine that others on its networks could use, best first: IPv4 before IPv6, wired and wireless
@@ -36,7 +36,7 @@ export function lanAddresses(interfaces: InterfaceTable): readonly LanAddress[] 
     for (const info of infos ?? []) {
       if (info.internal) continue;
       const parsed = parseAddress(info.address);
-      if (!parsed || !reachableRanges.has(parsed.range())) continue;
+      if (!parsed || unreachableRanges.has(parsed.range())) continue;
       const family = parsed.kind() === "ipv4" ? 4 : 6;
       const address =
         family === 4 ? parsed.toString() : ipaddr.IPv6.parse(parsed.toString()).toRFC5952String();

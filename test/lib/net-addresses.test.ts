@@ -15,6 +15,10 @@ const addressesOf = (table: Record<string, readonly string[]>): string[] =>
   ).map(({ address }) => address);
 
 describe("lanAddresses", () => {
+  it("keeps an address of a range reserved for other uses: if it is set, a network uses it", () => {
+    expect(addressesOf({ eth0: ["192.0.2.2"] })).toEqual(["192.0.2.2"]);
+  });
+
   it("puts wired and wireless IPv4 first, then VPNs, then IPv6", () => {
     expect(
       addressesOf({
@@ -23,7 +27,14 @@ describe("lanAddresses", () => {
         tun0: ["10.8.0.2"],
         wlan0: ["10.0.0.7"],
       }),
-    ).toEqual(["192.168.1.20", "10.0.0.7", "10.8.0.2", "100.101.102.103"].concat(["fd7a:115c:a1e0::1"]));
+    ).toEqual([
+      "192.168.1.20",
+      "10.0.0.7",
+      "10.8.0.2",
+      "100.101.102.103",
+      "2001:db8::5",
+      "fd7a:115c:a1e0::1",
+    ]);
   });
 
   it.each([
