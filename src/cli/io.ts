@@ -69,7 +69,8 @@ export function streamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; 
       return stream.isTTY === true;
     },
     get columns() {
-      return stream.columns ?? 80;
+      // A pseudo-terminal that was told no size says 0.
+      return stream.columns || 80;
     },
     write(data) {
       if (broken) return Promise.reject(broken);
