@@ -36,6 +36,7 @@ export interface Exposure {
   set(access: Access, by: By | null): Promise<void>;
   /** What was set at run time before the last end of the daemon takes effect again. Yields why it could not, or null. */
   restore(): Promise<string | null>;
+  /** Takes no further change and waits for the one under way. What is open is closed with the gateway, and remembered. */
   close(): Promise<void>;
 }
 
@@ -46,6 +47,7 @@ export function createExposure(options: ExposureOptions): Exposure {
   let networkOpen = false;
   let tail: Promise<unknown> = Promise.resolve();
   let retry: NodeJS.Timeout | null = null;
+  let closed = false;
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = tail.then(work);
@@ -106,6 +108,7 @@ export function createExposure(options: ExposureOptions): Exposure {
   }
 
   async function change(next: Access, by: By | null): Promise<void> {
+    if (closed) throw new SallyportError("overloaded", "The daemon is stopping; try again when it is back.");
     const before = access;
     if (next === before) {
       if (state.current.access !== next) await persist(next);
@@ -141,11 +144,12 @@ export function createExposure(options: ExposureOptions): Exposure {
           return error instanceof Error ? error.message : String(error);
         }
       }),
-    close: () =>
-      inTurn(async () => {
+    close() {
+      closed = true;
+      return inTurn(async () => {
         if (retry) clearTimeout(retry);
-        await closeNetwork();
-      }),
+      });
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { isHostOrAddress } from "../config/check-listen.ts";
 import type { Config } from "../config/config.ts";
 import type { HomePaths } from "../config/home-paths.ts";
 import { loadConfig } from "../config/load-config.ts";
@@ -10,6 +11,7 @@ import { createDaemonLog, type DaemonLog } from "./create-log.ts";
 import { openDaemonState, type StateStore } from "./daemon-state.ts";
 import { readFixedToken } from "./fixed-token.ts";
 import type { StartDaemonOptions } from "./running-daemon.ts";
+import { StartupError } from "./startup-error.ts";
 import { takeHome } from "./take-home.ts";
 import { tidyHome } from "./tidy-home.ts";
 
@@ -32,6 +34,11 @@ export async function openHome(
   options: StartDaemonOptions,
   closers: Closers,
 ): Promise<OpenedHome> {
+  if (options.host !== null && !isHostOrAddress(options.host))
+    throw new StartupError(
+      "config",
+      "--host takes one address or name of this machine, without scheme, port or brackets, as in: --host 192.168.1.20",
+    );
   await takeHome({ paths, monotonicNow: systemClock.monotonicNow, waitMs: homeWaitMs });
   await tidyHome(paths.home);
   const level = options.env.SALLYPORT_LOG === "debug" ? "debug" : "info";

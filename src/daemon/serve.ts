@@ -166,7 +166,6 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     retryMs: persistRetryMs,
   });
   access = () => exposure.access;
-  closers.add("exposure", () => exposure.close());
   const info = createRemoteInfo({
     door,
     hasTls: config.tls !== null,
@@ -180,9 +179,13 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   closers.add("remote info", () => info.close());
   core.onDevicesChanged(info.refresh);
   closers.add("sockets and engine", async () => {
+    // Who comes back at once must find nobody here, not one that is about to go.
+    for (const each of gateway.doors()) each.stopListening();
     changeLog.append({ type: "shutdown", restart: reason() === "restart" });
     await Promise.all([sockets.shutdown(drainMs), engine.close()]);
   });
+
+  closers.add("exposure", () => exposure.close());
 
   await doors.openConfigured(config.doors);
   if (options.host !== null && options.host !== state.current.host)

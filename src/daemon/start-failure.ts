@@ -3,6 +3,8 @@ import { SallyportError } from "../errors.ts";
 import { StateFileError } from "../lib/state-file.ts";
 import { StartupError } from "./startup-error.ts";
 
+const unusable = new Set(["EROFS", "EACCES", "EPERM", "EIO", "ELOOP", "EISDIR", "ENOTDIR", "ENAMETOOLONG"]);
+
 /** Turns whatever stopped a start into what is told at the terminal. A fault of the program stays what it is. */
 export function startFailure(error: unknown, home: string): unknown {
   if (error instanceof StartupError) return error;
@@ -20,7 +22,7 @@ export function startFailure(error: unknown, home: string): unknown {
         cause: error,
       },
     );
-  if (code === "EROFS" || code === "EACCES" || code === "EPERM" || code === "EIO")
+  if (code !== undefined && unusable.has(code))
     return new StartupError(
       "disk",
       `${where} cannot be used (${code}). See to its owner, mode and disk, then start again.`,

@@ -196,6 +196,15 @@ describe("the end of a daemon", () => {
     expect((await next.request("GET", "/api/remote")).json.access).toBe("tunnel");
   });
 
+  it("does not wait for a client that never answers", async () => {
+    const daemon = await startTestDaemon();
+    const socket = await openSocket(daemon.url, { token: daemon.token });
+    socket.ws.pause();
+    expect(await daemon.stop()).toBe(0);
+    socket.ws.resume();
+    await socket.closed;
+  });
+
   it("by a stop request forgets exposure, by a restart request keeps it", async () => {
     const daemon = await startTestDaemon();
     await daemon.request("POST", "/api/remote", { body: { access: "tunnel" } });
@@ -274,6 +283,36 @@ describe("exposure", () => {
     expect(audit).not.toContain(paired.token);
   });
 
+  it("from on to tunnel: closes what came over the network, and leaves the doors alone", async () => {
+    const home = await temporaryHome();
+    const path = join(home, "door.sock");
+    const daemon = await startTestDaemon({
+      home,
+      args: ["--remote"],
+      config: `[[door]]\nlisten = "${path}"\nurl = "https://box.example"\n`,
+    });
+    const { json: minted } = await daemon.request("POST", "/api/pair/codes", { body: {} });
+    const { json: paired } = await daemon.request("POST", "/api/pair", {
+      token: null,
+      body: { code: minted.code, name: "phone" },
+    });
+    const forwarder = await startForwarder({ path });
+    try {
+      const byDoor = await openSocket(`http://127.0.0.1:${forwarder.port}`, {
+        token: paired.token,
+        headers: { host: "box.example" },
+      });
+      const byNetwork = await openSocket(daemon.url, { token: paired.token, headers: remoteHost });
+      await daemon.request("POST", "/api/remote", { body: { access: "tunnel" } });
+      expect((await byNetwork.closed).code).toBe(4403);
+      expect(await byDoor.command({ type: "ping" })).toMatchObject({ type: "pong" });
+      await daemon.request("POST", "/api/remote", { body: { access: "off" } });
+      expect((await byDoor.closed).code).toBe(4403);
+    } finally {
+      await forwarder.close();
+    }
+  });
+
   it("with an unreadable certificate: on is refused with the reason, and the daemon goes on", async () => {
     const daemon = await startTestDaemon({
       config: '[tls]\ncert = "/nowhere/cert.pem"\nkey = "/nowhere/key.pem"\n',
@@ -336,6 +375,19 @@ describe("a door of the configuration", () => {
     } finally {
       await forwarder.close();
     }
+  });
+
+  it("on a socket that a killed daemon left behind is opened again", async () => {
+    const home = await temporaryHome();
+    const path = join(home, "door.sock");
+    const config = `[[door]]\nlisten = "${path}"\nurl = "https://box.example"\n`;
+    await (await startTestDaemon({ home, config })).kill9();
+    const daemon = await startTestDaemon({ home });
+    const answer = await daemon.request("GET", "/api/hello", {
+      headers: { host: "box.example" },
+      connectTo: { socketPath: path },
+    });
+    expect(answer.json.code).toBe("remote_off");
   });
 
   it("that cannot be opened stops the start and is named", async () => {
