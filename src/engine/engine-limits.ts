@@ -9,6 +9,8 @@ export const engineLimits = {
   /** Turns that run at the same time, over all agents. */
   runningTurns: 256,
   openRequests: 512,
+  /** Text of all open requests together: a snapshot holds every one of them whole. */
+  openRequestChars: 16 * 1024 * 1024,
   jobRequestsPerDevice: 16,
   closedRequestsRemembered: 2_000,
   sessionRulesPerAgent: 1_000,
@@ -30,6 +32,7 @@ export const engineLimits = {
   receiptsInFlight: 1_000,
   receiptLineBytes: 16 * 1024,
   questions: 16,
+  turnErrorChars: 4_000,
   /** How long `cancel` and the closing of an agent wait for the turn's end before they answer. */
   cancelWaitMs: 5_000,
 } as const;

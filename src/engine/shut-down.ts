@@ -25,6 +25,6 @@ export async function shutDown(options: ShutDownOptions): Promise<void> {
   await options.receipts.close();
   await Promise.all(agents.list().map((agent) => agent.transcript.release()));
   await options.store
-    .flush()
+    .close()
     .catch((error: Error) => report(`workspaces could not be saved: ${error.message}`));
 }

@@ -182,7 +182,12 @@ describe("a job that a device without approve asks for", () => {
       allow_session: null,
     });
     await at.engine.approve(
-      { type: "approve", request_id: request?.request_id ?? "", decision: "allow", digest: request?.digest },
+      {
+        type: "approve",
+        request_id: request?.request_id ?? "",
+        decision: "allow",
+        digest: request?.digest ?? "",
+      },
       local,
     );
     await at.change((change) => change.type === "job_started");

@@ -1,8 +1,10 @@
 import type { ChangeBody } from "../../protocol/changes.ts";
+import { limits } from "../../protocol/limits.ts";
 import type { Agent, Tab } from "../../protocol/objects.ts";
 import type { Announcer } from "../transcripts/announcer.ts";
 import { createStreaming } from "../transcripts/streaming.ts";
 import { createTranscript } from "../transcripts/transcript.ts";
+import { cleanLabel } from "../visible-text.ts";
 import { type AgentActivity, agentRow, dormant, tabRow, workspaceRow } from "../workspaces/rows.ts";
 import { withAgent } from "../workspaces/workspace-doc.ts";
 import type { WorkspaceStore } from "../workspaces/workspace-store.ts";
@@ -57,7 +59,10 @@ export function createAgents(options: AgentsOptions): Agents {
         return { workspace: place?.workspace.id ?? null, tab: place?.tab.id ?? null };
       },
       append: options.append,
-      onEvent: (body) => streaming.take(body),
+      onEvent(body) {
+        streaming.take(body);
+        if (body.type === "title") setTitle(id, body.title);
+      },
     });
     return {
       id,
@@ -71,6 +76,27 @@ export function createAgents(options: AgentsOptions): Agents {
       recovery: null,
       announcedRow: "",
     };
+  }
+
+  function setTitle(id: string, rawTitle: string): void {
+    const place = store.findAgent(id);
+    if (!place) return;
+    const title = cleanLabel(rawTitle, limits.labelChars) || null;
+    store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, title })));
+    announceAgent(id);
+  }
+
+  function announceAgent(id: string): void {
+    const agent = agents.get(id);
+    const row = rowOf(id);
+    const place = store.findAgent(id);
+    if (!agent || !row || !place) return;
+    const text = JSON.stringify({ ...row, updated: null });
+    if (text === agent.announcedRow) return;
+    agent.announcedRow = text;
+    const updated = new Date(options.now()).toISOString();
+    store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, updated })));
+    options.append({ type: "agent_updated", agent: { ...row, updated } });
   }
 
   function activityOf(id: string): AgentActivity {
@@ -115,18 +141,7 @@ export function createAgents(options: AgentsOptions): Agents {
     },
     tabRow: tabRowOf,
     agentRow: rowOf,
-    announceAgent(id) {
-      const agent = agents.get(id);
-      const row = rowOf(id);
-      const place = store.findAgent(id);
-      if (!agent || !row || !place) return;
-      const text = JSON.stringify({ ...row, updated: null });
-      if (text === agent.announcedRow) return;
-      agent.announcedRow = text;
-      const updated = new Date(options.now()).toISOString();
-      store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, updated })));
-      options.append({ type: "agent_updated", agent: { ...row, updated } });
-    },
+    announceAgent,
     announceTab(id) {
       const row = tabRowOf(id);
       const text = JSON.stringify(row);

@@ -68,9 +68,21 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
     options.report(`${options.path}: ${read.damaged} damaged lines were skipped.`);
   let lines = read?.lines ?? 0;
   for (const intent of intents.values()) {
-    if (await options.wasAccepted(intent))
+    if (await mayBeAccepted(intent))
       table.set(intent.owner, intent.request_id, { at: intent.at, status: "accepted", place: intent });
   }
+  /** A transcript that cannot be read may hold the turn: then the prompt must not run again. */
+  async function mayBeAccepted(intent: ReceiptPlace & { readonly seq: number }): Promise<boolean> {
+    try {
+      return await options.wasAccepted(intent);
+    } catch (error) {
+      options.report(
+        `the receipt of turn ${intent.turn} could not be looked up: ${(error as Error).message}`,
+      );
+      return true;
+    }
+  }
+
   // If this fails, the intents stay in the file and are looked up again at the next start.
   if (intents.size > 0 || needsCompaction()) await compact();
 

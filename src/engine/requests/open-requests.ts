@@ -53,6 +53,7 @@ export function createOpenRequests<View extends { readonly request_id: string },
   const open = new Map<string, Entry<View, Answer>>();
   const closed = new Map<string, By | null>();
   let opening = 0;
+  let openChars = 0;
 
   function close(id: string, by: By | null): void {
     open.delete(id);
@@ -111,17 +112,25 @@ export function createOpenRequests<View extends { readonly request_id: string },
 
   return {
     async ask(view, options) {
-      if (open.size + opening >= engineLimits.openRequests)
+      const chars = JSON.stringify(view).length;
+      if (
+        open.size + opening >= engineLimits.openRequests ||
+        openChars + chars > engineLimits.openRequestChars
+      )
         throw new SallyportError("overloaded", "Too many requests wait for an answer; answer some first.");
       let deliver: (settled: Settled<Answer>) => void = () => undefined;
       const delivered = new Promise<Settled<Answer>>((resolve) => {
         deliver = resolve;
       });
       opening += 1;
+      openChars += chars;
       try {
         await options.record([options.asked], {
           onAnnounce: () => open.set(view.request_id, { view, options, deliver, settling: null }),
         });
+      } catch (error) {
+        openChars -= chars;
+        throw error;
       } finally {
         opening -= 1;
       }
@@ -135,6 +144,7 @@ export function createOpenRequests<View extends { readonly request_id: string },
       try {
         return await delivered;
       } finally {
+        openChars -= chars;
         options.signal.removeEventListener("abort", onAbort);
       }
     },

@@ -153,7 +153,7 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
         ? { outcome: "failed" as const, error: stoppedText }
         : signal.aborted
           ? { outcome: "cancelled" as const }
-          : outcome;
+          : boundedOutcome(outcome);
     // What the runtime left behind ends with the turn.
     if (!signal.aborted) turn.controller.abort("cancelled");
     await Promise.all([options.permissions.endTurn(turn.id), options.questions.endTurn(turn.id)]);
@@ -212,6 +212,11 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   }
 
   return { begin, beginReserved };
+}
+
+function boundedOutcome(outcome: TurnOutcome): TurnOutcome {
+  if (outcome.outcome === "done") return outcome;
+  return { outcome: "failed", error: outcome.error.slice(0, engineLimits.turnErrorChars) };
 }
 
 function failureText(error: unknown): string {

@@ -31,8 +31,8 @@ export interface WorkspaceStore {
   update(id: string, change: Patch): Promise<WorkspaceDoc>;
   /** Changes memory now and the file within seconds: for times and titles, which may be lost in a crash. */
   patchSoon(id: string, change: Patch): void;
-  /** Writes out what `patchSoon` left. */
-  flush(): Promise<void>;
+  /** Writes out what `patchSoon` left; what comes later stays in memory. */
+  close(): Promise<void>;
 }
 
 export interface WorkspaceStoreOptions {
@@ -53,6 +53,7 @@ export function createWorkspaceStore(options: WorkspaceStoreOptions): WorkspaceS
   const held = new Map<string, Held>(options.docs.map((doc) => [doc.id, hold(doc)]));
   const tabIndex = new Map<string, string>();
   const agentIndex = new Map<string, { workspace: string; tab: string }>();
+  let closed = false;
   for (const doc of options.docs) addToIndex(doc);
 
   function hold(doc: WorkspaceDoc): Held {
@@ -98,6 +99,7 @@ export function createWorkspaceStore(options: WorkspaceStoreOptions): WorkspaceS
   }
 
   function saveSoon(id: string, entry: Held): void {
+    if (closed) return;
     entry.saveTimer ??= setTimeout(() => {
       entry.saveTimer = null;
       update(id, (doc) => doc).catch((error: Error) => {
@@ -143,7 +145,8 @@ export function createWorkspaceStore(options: WorkspaceStoreOptions): WorkspaceS
       entry.patches.push(change);
       saveSoon(id, entry);
     },
-    async flush() {
+    async close() {
+      closed = true;
       for (const [id, entry] of held) {
         await entry.queue.drained();
         if (!entry.saveTimer) continue;
