@@ -18,6 +18,8 @@ export interface ConnectionTiming {
   readonly closeGraceMs: number;
 }
 
+const uploadBytesPerBeat = (limits.bodyProgressBytes * limits.pingIntervalMs) / limits.bodyTimeoutMs;
+
 export const connectionTiming: ConnectionTiming = {
   pingIntervalMs: limits.pingIntervalMs,
   revokeGraceMs: limits.revokeGraceMs,
@@ -86,6 +88,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let draining: (() => void) | null = null;
   let heard = false;
   let missed = 0;
+  let bytesReadBefore = 0;
   let progressBefore = { backlog: false, takenBytes: 0, kernelQueueBytes: 0 };
   let stopLease: () => void = () => undefined;
   let destroyTimer: NodeJS.Timeout | null = null;
@@ -153,7 +156,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     const moved =
       progress.takenBytes > before.takenBytes || progress.kernelQueueBytes !== before.kernelQueueBytes;
     const deaf = ws.isPaused && !outbox.full;
-    missed = missedBeats(missed, { heard, drained: before.backlog && moved, deaf });
+    // In the middle of a large frame a client cannot answer pings; it must go on at the pace that bodies must.
+    const sending = socket.bytesRead - bytesReadBefore >= uploadBytesPerBeat;
+    bytesReadBefore = socket.bytesRead;
+    missed = missedBeats(missed, { heard: heard || sending, drained: before.backlog && moved, deaf });
     heard = false;
     progressBefore = progress;
     if (missed < limits.missedPings) {

@@ -225,6 +225,23 @@ describe("a client that does not read", () => {
     await expect.poll(() => app.sockets.at(-1)?.destroyed).toBe(true);
   });
 
+  it("stays while it sends a large frame, in which it cannot answer pings", async () => {
+    const timing = { pingIntervalMs: 50, revokeGraceMs: 250, closeGraceMs: 200 };
+    app = await startTestApp({ timing });
+    const { socket, received } = await rawSocket(app);
+    const piece = Buffer.alloc(64 * 1024, 0x20);
+    const pieces = 60;
+    const header = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    header.writeUInt32BE(pieces * piece.length + 15, 6);
+    socket.write(header);
+    for (let n = 0; n < pieces; n += 1) {
+      socket.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    socket.write('{"type":"ping"}');
+    await expect.poll(() => received().includes('"type":"pong"')).toBe(true);
+  });
+
   it("stays when it answers pings", async () => {
     const timing = { pingIntervalMs: 25, revokeGraceMs: 250, closeGraceMs: 200 };
     app = await startTestApp({ timing });
