@@ -26,6 +26,18 @@ export function guardProcess(log: Log, fatal: () => void): () => void {
   };
 }
 
+/**
+ * Ends the daemon in order when the system or a person asks for it. To be in place before the daemon tells where it is:
+ * whoever reads that may ask at once. Returns how to take it off.
+ */
+export function onEndSignals(end: () => void): () => void {
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+}
+
 /** A write to our own stdout or stderr whose reader went away; sockets report theirs on themselves. */
 export function isLostOutput(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -6,7 +6,7 @@ import { removeDaemonFile } from "./daemon-file.ts";
 import { watchIdle } from "./idle.ts";
 import { openCore } from "./open-core.ts";
 import { openHome } from "./open-home.ts";
-import { guardProcess } from "./process-guard.ts";
+import { guardProcess, onEndSignals } from "./process-guard.ts";
 import type { EndReason, RunningDaemon, StartDaemonOptions } from "./running-daemon.ts";
 import { serve } from "./serve.ts";
 import { startFailure } from "./start-failure.ts";
@@ -71,6 +71,8 @@ async function assemble(
       onIdle: () => ending.end("idle"),
     }),
   );
+  // Not taken off while it ends: a second signal must not cut the end short.
+  onEndSignals(() => void ending.end("signal"));
   await served.announce();
   closers.add("daemon.json", () => removeDaemonFile(paths.daemonFile, core.instance));
   log.info(
