@@ -99,9 +99,12 @@ async function forwardUntilEnd(entry: JobEntry, fd: number, onOutput: (text: str
   const end = entry.ended.then(() => {
     ended = true;
   });
-  while (!ended) {
+  for (;;) {
     await Promise.race([end, pause(lookMs)]);
-    await forward(ended);
+    // Taken before the look: what is written until the end is then still seen by the last one.
+    const last = ended;
+    await forward(last);
+    if (last) return;
   }
 }
 

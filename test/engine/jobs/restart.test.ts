@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createProcessTable } from "../../../src/engine/jobs/create-process-table.ts";
 import { cleanUp, openJobs, pidIn, processAlive, spec, temporaryFolder, until, wholeLog } from "./harness.ts";
 
 /** A process that is only the job machinery: starts `JOB` or runs `CALL`, kills when told to, and waits to be killed. */
@@ -209,6 +210,38 @@ describe("a record whose pid now belongs to a stranger", () => {
       stranger.kill("SIGKILL");
     }
   });
+
+  it.runIf(process.platform === "linux")(
+    "is ended when all that is left of its leader is a zombie",
+    async () => {
+      const pidFile = join(temporaryFolder(), "pid");
+      // sleep never asks for the status of the child that the shell left it.
+      const keeper = spawn("/bin/sh", ["-c", `sleep 0.3 & echo $! >${pidFile}; exec sleep 60`], {
+        stdio: "ignore",
+      });
+      try {
+        const pid = await pidIn(pidFile);
+        const table = createProcessTable("linux");
+        const zombie = await until(() => {
+          const row = table?.find(pid);
+          return row?.ended ? row : null;
+        });
+        const first = await openJobs();
+        const { id } = await first.jobs.start(spec("exit 0"));
+        await first.ended(id);
+        await first.jobs.close();
+        const path = join(first.folder, `${id}.json`);
+        const record = JSON.parse(readFileSync(path, "utf8"));
+        const stale = { ...record, state: "running", ended: null, exit_code: null, pid, start: zombie.start };
+        writeFileSync(path, JSON.stringify(stale));
+        writeFileSync(join(first.folder, `${id}.open`), "");
+        const second = await first.reopen();
+        expect(second.jobs.get(id)).toMatchObject({ state: "exited", exit_code: 0 });
+      } finally {
+        keeper.kill("SIGKILL");
+      }
+    },
+  );
 
   it("of another boot is never looked for", async () => {
     const first = await openJobs();
