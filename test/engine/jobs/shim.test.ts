@@ -93,7 +93,7 @@ describe.each(shells())("the shim under $name", ({ path: shell }) => {
   );
 
   it("leaves a command that handles SIGTERM to end as it likes", async () => {
-    const command = "trap 'trap \"\" TERM; echo bye; exit 3' TERM; sleep 30 & : >ready; wait";
+    const command = "trap 'trap \"\" TERM; echo bye; exit 3' TERM; sleep 5 & : >ready; wait";
     expect(await run(shell, command, { signal: "SIGTERM" })).toMatchObject({ exitFile: "3\n", log: "bye\n" });
   });
 
