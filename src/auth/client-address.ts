@@ -9,12 +9,19 @@ import type { IsTrustedProxy } from "./trusted-proxies.ts";
  */
 export type AddressSource = "peer" | "cf-connecting-ip" | "last-x-forwarded-for" | "none";
 
+/** The peer of a connection, and its `limitKey`, worked out once. */
+export interface PeerAddress {
+  /** Null for a Unix socket. */
+  readonly address: IpAddress | null;
+  readonly limitKey: string | null;
+}
+
 /**
  * The address that limits are counted under (an IPv6 /64), or null where none can be trusted. A forwarding header names
  * the client only at a provider's door or behind a trusted proxy, and never makes anything local. Garbage is ignored.
  */
 export function clientAddress(
-  peer: IpAddress | null,
+  peer: PeerAddress,
   source: AddressSource,
   isTrustedProxy: IsTrustedProxy,
   facts: HeaderFacts,
@@ -22,9 +29,9 @@ export function clientAddress(
   if (source === "cf-connecting-ip")
     return facts.cfConnectingIpLines === 1 ? keyOf(parseHop(facts.rawCfConnectingIp)) : null;
   if (source === "last-x-forwarded-for") return keyOf(lastHop(facts.rawForwardedFor));
-  const known = source === "peer" ? peer : null;
-  if (facts.rawForwardedFor === null || peer === null || !isTrustedProxy(peer)) return keyOf(known);
-  return keyOf(rightMostUntrusted(facts.rawForwardedFor, isTrustedProxy) ?? known);
+  const known = source === "peer" ? peer.limitKey : null;
+  if (facts.rawForwardedFor === null || peer.address === null || !isTrustedProxy(peer.address)) return known;
+  return keyOf(rightMostUntrusted(facts.rawForwardedFor, isTrustedProxy)) ?? known;
 }
 
 function keyOf(address: IpAddress | null): string | null {

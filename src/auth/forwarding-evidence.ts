@@ -19,8 +19,8 @@ export function isForwardingHeader(rawName: string): boolean {
 
 /** True when a `Connection` header asks a proxy to strip one of them: absence of the header is then no sign (CVE-2024-45410). */
 export function connectionNamesForwarding(rawConnection: string): boolean {
-  for (const option of rawConnection.split(",")) if (isForwardingHeader(option.trim())) return true;
-  return false;
+  if (!rawConnection.includes(",")) return isForwardingHeader(rawConnection.trim());
+  return rawConnection.split(",").some((option) => isForwardingHeader(option.trim()));
 }
 
 const exact: ReadonlySet<string> = new Set([

@@ -122,7 +122,7 @@ function readLine(facts: HeaderFacts, name: string, value: string): void {
 }
 
 function is(name: string, lower: string): boolean {
-  return name.toLowerCase() === lower;
+  return name === lower || name.toLowerCase() === lower;
 }
 
 function noHeaders(): HeaderFacts {

@@ -12,16 +12,21 @@ export interface Admission {
   readonly lease: Lease | null;
 }
 
-const admissions = new WeakMap<IncomingMessage, Admission>();
+/** A property, not a WeakMap: an entry of one per request is work for the collector that can be measured. */
+const admissionKey = Symbol("admission");
+
+interface AdmittedRequest extends IncomingMessage {
+  [admissionKey]?: Admission;
+}
 
 /** Called by the gate, once, when the whole table has passed. */
-export function admit(request: IncomingMessage, admission: Admission): void {
-  admissions.set(request, admission);
+export function admit(request: AdmittedRequest, admission: Admission): void {
+  request[admissionKey] = admission;
 }
 
 /** The admission of a request. Throws TypeError if it never passed the gate: a handler reached by another way is a bug. */
-export function admissionOf(request: IncomingMessage): Admission {
-  const admission = admissions.get(request);
+export function admissionOf(request: AdmittedRequest): Admission {
+  const admission = request[admissionKey];
   if (!admission) throw new TypeError("a request reached a handler without passing the gate");
   return admission;
 }

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type IpAddress, isLoopbackIp, limitKey } from "../auth/ip-address.ts";
 import { limits } from "../protocol/limits.ts";
+import type { ResponseWatcher, WatchedResponse } from "./doors-http.ts";
 import type { PeerFacts } from "./gate-pass.ts";
 import type { HalfOpenSockets } from "./half-open.ts";
 
@@ -21,12 +22,11 @@ export interface ConnectionOptions {
 }
 
 /** One accepted socket: how far it has got, and when it has had its time. */
-export class Connection {
+export class Connection implements ResponseWatcher {
   readonly halfOpenKey: string | null;
-  readonly peer: IpAddress | null;
   /** The TLS socket once TLS is up. */
   socket: Socket;
-  secure = false;
+  peerFacts: PeerFacts;
   /** Some request on it was remote. */
   remote = false;
   phase: "open" | "upgraded" | "closing" = "open";
@@ -35,58 +35,71 @@ export class Connection {
   readonly #nowMs: () => number;
   readonly #acceptedAtMs: number;
   #authenticated = false;
+  /** Requests so far, and how many of them are not answered yet. */
+  #requests = 0;
   #serving = 0;
+  /** The last request and its answer, as long as something of them is still to come. */
   #request: IncomingMessage | null = null;
-  #response: ServerResponse | null = null;
+  #response: WatchedResponse | null = null;
   #closingSinceMs = 0;
-  /** What the sweep measures: which request and phase it saw last, since when, and how many bytes had come by then. */
-  #mark: { readonly of: IncomingMessage | null; readonly doing: "header" | "body" | "answer" };
+  /** What the sweep measures: what it saw last, since when, and how many bytes had come or gone by then. */
+  #markDoing: "header" | "body" | "answer" = "header";
+  #markRequests = 0;
   #markMs: number;
   #markBytes = 0;
   #headerSinceMs: number | null = null;
 
   constructor(options: ConnectionOptions) {
     this.socket = options.socket;
-    this.peer = options.peer;
-    this.halfOpenKey = options.limitPerAddress && options.peer ? limitKey(options.peer) : null;
+    const key = options.peer && limitKey(options.peer);
+    this.halfOpenKey = options.limitPerAddress ? key : null;
+    this.peerFacts = {
+      address: options.peer,
+      limitKey: key,
+      loopback: options.peer !== null && isLoopbackIp(options.peer),
+      secure: false,
+    };
     this.#halfOpen = options.halfOpen;
     this.#nowMs = options.nowMs;
     this.#acceptedAtMs = options.nowMs();
     this.#markMs = this.#acceptedAtMs;
-    this.#mark = { of: null, doing: "header" };
     this.#becomeHalfOpen();
   }
 
-  get peerFacts(): PeerFacts {
-    return {
-      address: this.peer,
-      loopback: this.peer !== null && isLoopbackIp(this.peer),
-      secure: this.secure,
-    };
-  }
-
-  /** A request is being answered or its body is awaited, or the socket was upgraded. */
+  /** A request is being answered, or the socket was upgraded. */
   get busy(): boolean {
-    return this.phase === "upgraded" || (this.#response !== null && !this.#response.writableFinished);
+    return this.phase === "upgraded" || this.#serving > 0;
   }
 
   /** An answer has begun to leave: nothing else may be written now. */
   get answering(): boolean {
-    return this.#response?.headersSent === true && !this.#response.writableFinished;
+    return this.#serving > 1 || this.#response?.headersSent === true;
   }
 
   /** A request header has come in. Until a credential was good, the socket is half-open whenever it is not served. */
-  begin(request: IncomingMessage, response: ServerResponse, hasBody: boolean): void {
+  begin(request: IncomingMessage, response: WatchedResponse, hasBody: boolean): void {
+    this.#requests += 1;
+    this.#serving += 1;
     this.#request = request;
     this.#response = response;
+    response.watcher = this;
     if (this.#authenticated) return;
-    this.#serving += 1;
     if (!hasBody) this.#halfOpen.delete(this);
     else request.once("end", () => this.#halfOpen.delete(this));
-    response.once("close", () => {
-      this.#serving -= 1;
-      if (this.#serving === 0) this.#becomeHalfOpen();
-    });
+  }
+
+  answered(): void {
+    this.#serving -= 1;
+    if (this.#serving > 0) return;
+    this.#response = null;
+    if (this.#request?.complete) this.#request = null;
+    this.#becomeHalfOpen();
+  }
+
+  /** The TLS handshake is done; requests come by `socket` from now on. */
+  secured(socket: Socket): void {
+    this.socket = socket;
+    this.peerFacts = { ...this.peerFacts, secure: true };
   }
 
   /** A credential on this connection was good: it no longer counts as half-open. */
@@ -144,17 +157,14 @@ export class Connection {
   overdue(nowMs: number): boolean {
     if (this.phase === "upgraded") return false;
     if (this.phase === "closing") return nowMs - this.#closingSinceMs >= lingerMs;
-    const request = this.#request;
-    if (request === null) return nowMs - this.#acceptedAtMs >= limits.headerTimeoutMs;
-    if (!request.complete) return this.#bodyOverdue(request, nowMs);
-    if (this.#response !== null && !this.#response.writableFinished)
-      return this.#answerOverdue(request, this.#response, nowMs);
-    return this.#headerOverdue(request, nowMs);
+    if (this.#requests === 0) return nowMs - this.#acceptedAtMs >= limits.headerTimeoutMs;
+    if (this.#request?.complete === false) return this.#bodyOverdue(nowMs);
+    return this.#serving > 0 ? this.#answerOverdue(nowMs) : this.#headerOverdue(nowMs);
   }
 
-  #bodyOverdue(request: IncomingMessage, nowMs: number): boolean {
+  #bodyOverdue(nowMs: number): boolean {
     const bytes = this.socket.bytesRead;
-    if (this.#marked(request, "body", bytes, nowMs) < bodyBackstopMs) return false;
+    if (this.#marked("body", bytes, nowMs) < bodyBackstopMs) return false;
     if (!this.#authenticated || bytes - this.#markBytes < limits.bodyProgressBytes) return true;
     this.#markMs = nowMs;
     this.#markBytes = bytes;
@@ -162,27 +172,29 @@ export class Connection {
   }
 
   /** A handler may take its time; a client that does not read what was written may not. */
-  #answerOverdue(request: IncomingMessage, response: ServerResponse, nowMs: number): boolean {
+  #answerOverdue(nowMs: number): boolean {
     const bytes = this.socket.bytesWritten - this.socket.writableLength;
-    const sinceMs = this.#marked(request, "answer", bytes, nowMs);
-    if (response.writableEnded && bytes === this.#markBytes) return sinceMs >= limits.notReadingMs;
+    const sinceMs = this.#marked("answer", bytes, nowMs);
+    if (this.#response?.writableEnded === true && bytes === this.#markBytes)
+      return sinceMs >= limits.notReadingMs;
     this.#markMs = nowMs;
     this.#markBytes = bytes;
     return false;
   }
 
-  #headerOverdue(request: IncomingMessage, nowMs: number): boolean {
+  #headerOverdue(nowMs: number): boolean {
     const bytes = this.socket.bytesRead;
-    const sinceMs = this.#marked(request, "header", bytes, nowMs);
+    const sinceMs = this.#marked("header", bytes, nowMs);
     if (bytes === this.#markBytes) return sinceMs >= limits.idleConnectionMs;
     this.#headerSinceMs ??= nowMs;
     return nowMs - this.#headerSinceMs >= limits.headerTimeoutMs;
   }
 
   /** Milliseconds since the sweep first saw the connection in this state. */
-  #marked(of: IncomingMessage, doing: "header" | "body" | "answer", bytes: number, nowMs: number): number {
-    if (this.#mark.of !== of || this.#mark.doing !== doing) {
-      this.#mark = { of, doing };
+  #marked(doing: "header" | "body" | "answer", bytes: number, nowMs: number): number {
+    if (this.#markRequests !== this.#requests || this.#markDoing !== doing) {
+      this.#markRequests = this.#requests;
+      this.#markDoing = doing;
       this.#markMs = nowMs;
       this.#markBytes = bytes;
       this.#headerSinceMs = null;

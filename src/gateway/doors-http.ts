@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ArrivalKind } from "../auth/check-framing.ts";
 import { limits } from "../protocol/limits.ts";
@@ -9,11 +10,27 @@ import { limits } from "../protocol/limits.ts";
  */
 const parserHeaderBytes = 128 * 1024;
 
+export interface ResponseWatcher {
+  /** The answer has been handed to the system whole. */
+  answered(): void;
+}
+
+/** Tells when its answer has left. A listener per request would say the same and cost more than the whole table. */
+export class WatchedResponse extends ServerResponse {
+  watcher: ResponseWatcher | null = null;
+
+  override detachSocket(socket: Socket): void {
+    super.detachSocket(socket);
+    this.watcher?.answered();
+    this.watcher = null;
+  }
+}
+
 export interface HttpEvents {
   readonly onRequest: (
     kind: Exclude<ArrivalKind, "upgrade" | "connect">,
     request: IncomingMessage,
-    response: ServerResponse,
+    response: WatchedResponse,
   ) => void;
   readonly onSocket: (
     kind: "upgrade" | "connect",
@@ -25,12 +42,16 @@ export interface HttpEvents {
   readonly onParserRefusal: (socket: Duplex, status: 400 | 431) => void;
 }
 
+export type HttpServer = Server<typeof IncomingMessage, typeof WatchedResponse>;
+
 /**
  * An HTTP server that never listens: connections are given to it by `emit("connection", socket)`. Its parser drops
  * nothing and answers nothing itself, and its time-outs are off (but idleness), because the door has its own.
  */
-export function createHttpServer(events: HttpEvents): Server {
+export function createHttpServer(events: HttpEvents): HttpServer {
   const server = createServer({
+    IncomingMessage,
+    ServerResponse: WatchedResponse,
     maxHeaderSize: parserHeaderBytes,
     requireHostHeader: false,
     insecureHTTPParser: false,

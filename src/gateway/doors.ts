@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ArrivalKind } from "../auth/check-framing.ts";
@@ -9,7 +9,7 @@ import { limits } from "../protocol/limits.ts";
 import { TcpBinding } from "./doors-binding.ts";
 import { Connection } from "./doors-connection.ts";
 import type { Bind } from "./doors-hosts.ts";
-import { createHttpServer } from "./doors-http.ts";
+import { createHttpServer, type HttpServer, type WatchedResponse } from "./doors-http.ts";
 import { type Listener, listenUnix } from "./doors-listen.ts";
 import { type TlsFiles, TlsFront } from "./doors-tls.ts";
 import type { DoorFacts } from "./gate-pass.ts";
@@ -44,7 +44,7 @@ export interface DoorArrival {
   readonly door: Door;
   readonly connection: Connection;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse | null;
+  readonly response: WatchedResponse | null;
   /** What came behind the header of an upgrade already. */
   readonly head: Buffer;
 }
@@ -63,7 +63,7 @@ export class Door {
   readonly kind: "main" | "forwarder";
   readonly connections = new Set<Connection>();
   readonly #options: DoorOptions;
-  readonly #http: Server;
+  readonly #http: HttpServer;
   readonly #halfOpen = new HalfOpenSockets<Connection>({
     maxPerKey: limits.halfOpenPerAddress,
     maxTotal: limits.halfOpenPerDoor,
@@ -227,13 +227,12 @@ export class Door {
 
   #serveTls(socket: Socket, connection: Connection): void {
     socket.on("error", () => socket.destroy());
-    connection.socket = socket;
-    connection.secure = true;
+    connection.secured(socket);
     this.#bySocket.set(socket, connection);
     this.#http.emit("connection", socket);
   }
 
-  #onRequest(kind: ArrivalKind, request: IncomingMessage, response: ServerResponse): void {
+  #onRequest(kind: ArrivalKind, request: IncomingMessage, response: WatchedResponse): void {
     const connection = this.#bySocket.get(request.socket);
     // Behind a closing answer nothing is served: the client cannot know where its next request begins.
     if (connection === undefined || connection.phase !== "open") return;

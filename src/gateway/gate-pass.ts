@@ -26,6 +26,8 @@ export interface DoorFacts {
 export interface PeerFacts {
   /** Null for a Unix socket. */
   readonly address: IpAddress | null;
+  /** What limits on the peer are counted under. */
+  readonly limitKey: string | null;
   readonly loopback: boolean;
   /** TLS ends at us. */
   readonly secure: boolean;

@@ -49,7 +49,7 @@ export function compileRoutes(
   routes: readonly GateRoute[],
   isStaticPath: (path: string) => boolean,
 ): RouteTable {
-  const exact = new Map<string, Row>();
+  const exact = new Map<string, Map<string, Row>>();
   const patterns: Pattern[] = [];
   const seen = new Set<string>();
   for (const route of routes) {
@@ -62,12 +62,14 @@ export function compileRoutes(
       route: { kind: "route", label, scope: route.scope },
       wrongWay: { kind: "wrong_way", label, scope: route.scope },
     };
-    if (!route.path.includes(":")) exact.set(label, row);
-    else patterns.push({ ...row, method: route.method, segments: route.path.split("/") });
+    if (!route.path.includes(":")) {
+      const byMethod = exact.get(route.path) ?? new Map<string, Row>();
+      exact.set(route.path, byMethod.set(route.method, row));
+    } else patterns.push({ ...row, method: route.method, segments: route.path.split("/") });
   }
 
   const find = (method: string, path: string): Row | undefined =>
-    exact.get(`${method} ${path}`) ?? patterns.find((pattern) => fits(pattern, method, path));
+    exact.get(path)?.get(method) ?? patterns.find((pattern) => fits(pattern, method, path));
   const isPage = (target: Target): boolean => !isApiPath(target.path) && isStaticPath(target.routedPath);
 
   return {

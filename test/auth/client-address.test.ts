@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AddressSource, clientAddress } from "../../src/auth/client-address.ts";
-import { parseIp } from "../../src/auth/ip-address.ts";
+import { limitKey, parseIp } from "../../src/auth/ip-address.ts";
 import { readHeaders } from "../../src/auth/read-headers.ts";
 import { trustedProxies } from "../../src/auth/trusted-proxies.ts";
 
 const isTrusted = trustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "::ffff:172.16.0.1"]);
 
 function address(peer: string | null, source: AddressSource, headers: readonly string[]): string | null {
-  return clientAddress(peer === null ? null : parseIp(peer), source, isTrusted, readHeaders(headers));
+  const parsed = peer === null ? null : parseIp(peer);
+  return clientAddress(
+    { address: parsed, limitKey: parsed && limitKey(parsed) },
+    source,
+    isTrusted,
+    readHeaders(headers),
+  );
 }
 
 describe("clientAddress", () => {

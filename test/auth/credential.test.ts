@@ -26,7 +26,7 @@ describe("extractCredential", () => {
     [["Authorization", ""], "", { kind: "unreadable" }, ""],
     [["Authorization", "Bearer"], "", { kind: "unreadable" }, ""],
     [["Authorization", "Bearer a b"], "", { kind: "unreadable" }, ""],
-    [["Authorization", "Bearer \u00e9"], "", { kind: "unreadable" }, ""],
+    [["Authorization", "Bearer a\tb"], "", { kind: "unreadable" }, ""],
   ])("reads %j with ?%s", (headers, rawQuery, credential, left) => {
     expect(extract(headers, rawQuery)).toEqual({ credential, rawQuery: left });
   });

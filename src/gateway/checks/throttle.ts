@@ -11,12 +11,7 @@ const withOwnLimits: ReadonlySet<string> = new Set(["POST /api/pair"]);
  */
 export function checkThrottle(pass: GatePass, world: GateWorld): Refusal | null {
   const { door, peer, headers, nowMs } = pass.arrival;
-  pass.clientAddress = clientAddress(
-    peer.address,
-    door.addressSource,
-    world.policy().isTrustedProxy,
-    headers,
-  );
+  pass.clientAddress = clientAddress(peer, door.addressSource, world.policy().isTrustedProxy, headers);
   if (pass.lease !== null || withOwnLimits.has(found(pass.route).label)) return null;
   const caller = { door: door.name, requestClass: found(pass.requestClass), address: pass.clientAddress };
   const waitSeconds =

@@ -323,7 +323,7 @@ describe("TLS on the main door", () => {
   it("closes a handshake that does not end, and garbage in place of one", async () => {
     const gate = await start({ tls: await files() });
     const garbage = await openRaw({ port: gate.port });
-    garbage.send(Buffer.from([0x16, 0x03, 0x01, 0x00, 0x02, 0xff, 0xff]));
+    garbage.send(Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05, 0xff, 0x00, 0x00, 0x01, 0x00]));
     await garbage.closed();
     const stuck = await openRaw({ port: gate.port });
     stuck.send(Buffer.from([0x16, 0x03]));
@@ -355,7 +355,7 @@ describe("closing", () => {
     busy.send(daemon);
     while (gate.gateway.connections().length < 2) await new Promise((resolve) => setImmediate(resolve));
     await received(gate, daemon.length);
-    const closed = gate.gateway.close(1_000);
+    const closed = gate.gateway.close(400);
     await idle.closed();
     finish();
     await busy.until(/late$/);
