@@ -2,9 +2,12 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { SallyportError } from "../../errors.ts";
+import { nearestIsWithin } from "./nearest-within.ts";
 import { ancestorsOf, isFileOfHome, sameFile, touchesHome } from "./off-limits.ts";
 import { isKernelFile, pathOfOpened } from "./opened-path.ts";
 import { checkPathText } from "./path-text.ts";
+
+const outside = "it lies outside the folder that may be browsed";
 
 export interface FileLimits {
   /** The folder of Sallyport itself; nothing in it is ever opened for an agent or a device. */
@@ -23,13 +26,23 @@ export interface OpenedFile {
 /**
  * Opens a file for an agent or a device. Links are followed and then everything is checked on the opened file, so that no
  * rename in between matters: a regular file (a FIFO cannot hang it, a device is never read), not of the kernel, not in
- * the home by any name, below `browseRoot`.
+ * the home by any name, below `browseRoot`. Outside the root the answer is one, whatever is or is not there.
  *
  * @param rawPath absolute
  * @throws SallyportError invalid_field (no absolute path), not_found, path_refused
  */
 export async function openForAgent(rawPath: string, limits: FileLimits): Promise<OpenedFile> {
   checkPathText(rawPath, "path");
+  try {
+    return await openChecked(rawPath, limits);
+  } catch (error) {
+    if (limits.browseRoot !== null && !(await nearestIsWithin(rawPath, limits.browseRoot)))
+      throw refuse(outside);
+    throw error;
+  }
+}
+
+async function openChecked(rawPath: string, limits: FileLimits): Promise<OpenedFile> {
   // Opening alone can do something to a device; the check that counts is the one on the opened file.
   const named = await stat(rawPath).catch((error: NodeJS.ErrnoException) => {
     throw refusalOf(error);
@@ -65,7 +78,7 @@ async function checkOpened(
   if (limits.browseRoot !== null) {
     const root = await stat(limits.browseRoot);
     if (!ancestors.some((folder) => sameFile(folder, root)))
-      throw refuse("it lies outside the folder that may be browsed");
+      throw refuse(outside);
   }
   return realPath;
 }

@@ -2,9 +2,12 @@ import { constants } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SallyportError } from "../../errors.ts";
+import { nearestIsWithin } from "./nearest-within.ts";
 import { ancestorsOf, sameFile, touchesHome } from "./off-limits.ts";
 import { pathOfOpened } from "./opened-path.ts";
 import { checkPathText } from "./path-text.ts";
+
+const outside = "it lies outside the folder that may be browsed";
 
 export interface FolderLimits {
   /** The folder of Sallyport itself. A folder in it is refused; one that contains it is not. */
@@ -19,8 +22,8 @@ export interface FolderLimits {
  * The real path of a folder that a client names for a tab: absolute, or `~` or `~/…`.
  *
  * @param field name of the field in refusals
- * @throws SallyportError invalid_field (not absolute, does not exist, is no folder), path_refused (in the home, above
- *   `browseRoot`, not readable)
+ * @throws SallyportError invalid_field (not absolute, does not exist, is no folder), path_refused (in the home, outside
+ *   `browseRoot` whether it exists or not, not readable)
  */
 export async function resolveFolder(rawPath: string, limits: FolderLimits, field = "cwd"): Promise<string> {
   const expanded =
@@ -30,7 +33,9 @@ export async function resolveFolder(rawPath: string, limits: FolderLimits, field
   const handle = await open(
     expanded,
     constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK,
-  ).catch((error: NodeJS.ErrnoException) => {
+  ).catch(async (error: NodeJS.ErrnoException) => {
+    if (limits.browseRoot !== null && !(await nearestIsWithin(expanded, limits.browseRoot)))
+      throw refuse(field, outside);
     if (error.code === "ENOENT") throw invalid(field, "names a folder that does not exist on this machine");
     if (error.code === "ENOTDIR") throw invalid(field, "is not a folder");
     throw refuse(field, `it cannot be opened (${error.code ?? "unknown error"})`, error);
@@ -40,13 +45,12 @@ export async function resolveFolder(rawPath: string, limits: FolderLimits, field
     const realPath = await pathOfOpened(handle, expanded, opened);
     if (realPath === null) throw refuse(field, "it was moved or replaced while it was opened");
     const folders = await ancestorsOf(realPath);
-    if (await touchesHome(folders, limits.homeFolder))
-      throw refuse(field, "Sallyport's own files are off limits");
     if (limits.browseRoot !== null) {
       const root = await stat(limits.browseRoot);
-      if (!folders.some((folder) => sameFile(folder, root)))
-        throw refuse(field, "it lies outside the folder that may be browsed");
+      if (!folders.some((folder) => sameFile(folder, root))) throw refuse(field, outside);
     }
+    if (await touchesHome(folders, limits.homeFolder))
+      throw refuse(field, "Sallyport's own files are off limits");
     return realPath;
   } catch (error) {
     throw error instanceof SallyportError ? error : refuse(field, "it cannot be checked", error);
