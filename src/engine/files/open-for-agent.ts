@@ -77,8 +77,7 @@ async function checkOpened(
     throw refuse("Sallyport's own files are off limits");
   if (limits.browseRoot !== null) {
     const root = await stat(limits.browseRoot);
-    if (!ancestors.some((folder) => sameFile(folder, root)))
-      throw refuse(outside);
+    if (!ancestors.some((folder) => sameFile(folder, root))) throw refuse(outside);
   }
   return realPath;
 }

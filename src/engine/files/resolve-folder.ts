@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SallyportError } from "../../errors.ts";
 import { nearestIsWithin } from "./nearest-within.ts";
@@ -26,6 +26,22 @@ export interface FolderLimits {
  *   `browseRoot` whether it exists or not, not readable)
  */
 export async function resolveFolder(rawPath: string, limits: FolderLimits, field = "cwd"): Promise<string> {
+  return withFolder(rawPath, limits, field, (folder) => folder.realPath);
+}
+
+export interface OpenedFolder {
+  /** Stays this folder whatever is renamed meanwhile; closed when `use` has ended. */
+  readonly handle: FileHandle;
+  readonly realPath: string;
+}
+
+/** Opens a folder as `resolveFolder` does and hands it to `use` while it is open. Throws the same, and what `use` throws as `path_refused`. */
+export async function withFolder<T>(
+  rawPath: string,
+  limits: FolderLimits,
+  field: string,
+  use: (folder: OpenedFolder) => Promise<T> | T,
+): Promise<T> {
   const expanded =
     rawPath === "~" || rawPath.startsWith("~/") ? join(limits.userHome, rawPath.slice(1)) : rawPath;
   if (expanded.startsWith("~")) throw invalid(field, "must be absolute, or begin with `~/`");
@@ -51,7 +67,7 @@ export async function resolveFolder(rawPath: string, limits: FolderLimits, field
     }
     if (await touchesHome(folders, limits.homeFolder))
       throw refuse(field, "Sallyport's own files are off limits");
-    return realPath;
+    return await use({ handle, realPath });
   } catch (error) {
     throw error instanceof SallyportError ? error : refuse(field, "it cannot be checked", error);
   } finally {
