@@ -1,8 +1,10 @@
 import { writeFileAtomic } from "./atomic-file.ts";
 import { createBoundedQueue } from "./bounded-queue.ts";
+import { type FileFormat, migrateText } from "./migrate.ts";
 import { readSecretFile } from "./secret-file.ts";
 
-const currentVersion = 1;
+/** The format of `state.json`, and how older ones become it. */
+export const stateFormat: FileFormat = { version: 1, migrations: [] };
 const maxBytes = 4 * 1024 * 1024;
 
 /** Thrown when the state file cannot be trusted. The file is left as it is; the message names it and the next step. */
@@ -39,7 +41,7 @@ export async function openStateFile(options: { readonly path: string }): Promise
       return queue.run(async () => {
         const current = Object.hasOwn(sections, section) ? sections[section] : undefined;
         const next = { ...sections, [section]: change(current) };
-        const text = `${JSON.stringify({ version: currentVersion, ...next }, null, 2)}\n`;
+        const text = `${JSON.stringify({ version: stateFormat.version, ...next }, null, 2)}\n`;
         if (Buffer.byteLength(text) > maxBytes) throw new TypeError("the state file would be too large");
         await writeFileAtomic(path, text);
         sections = next;
@@ -59,22 +61,9 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
       );
     throw damagedError(path, `it cannot be used: ${file.detail}`);
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(file.text);
-  } catch {
-    throw damagedError(path, "it is not JSON");
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw damagedError(path, "it is not a JSON object");
-  const { version, ...sections } = value as Record<string, unknown>;
-  if (version !== currentVersion)
-    throw damagedError(
-      path,
-      typeof version === "number" && version > currentVersion
-        ? "a newer version of Sallyport wrote it"
-        : "it has no known version",
-    );
+  const found = migrateText(file.text, stateFormat);
+  if (!found.ok) throw damagedError(path, found.problem);
+  const { version: _version, ...sections } = found.value;
   return sections;
 }
 

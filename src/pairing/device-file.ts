@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { tokenHashPattern } from "../auth/token-hash.ts";
+import { type FileFormat, migrateText } from "../lib/migrate.ts";
 import { limits } from "../protocol/limits.ts";
 import { DeviceKindSchema } from "../protocol/objects.ts";
 import { ScopeSchema } from "../protocol/scopes.ts";
@@ -31,6 +32,9 @@ const DeviceFileSchema = Type.Object(
 );
 export type StoredDevice = Static<typeof StoredDeviceSchema>;
 
+/** The format of `devices.json`, and how older ones become it. */
+export const deviceFormat: FileFormat = { version: 1, migrations: [] };
+
 const checkDeviceFile = Compile(DeviceFileSchema);
 
 export type DeviceFileResult =
@@ -39,16 +43,9 @@ export type DeviceFileResult =
 
 /** Reads `devices.json`, strictly: a field that we do not know may be a restriction, and rewriting would lose it. */
 export function parseDeviceFile(rawText: string): DeviceFileResult {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(rawText);
-  } catch {
-    return { ok: false, problem: "it is not JSON" };
-  }
-  const version =
-    typeof raw === "object" && raw !== null ? (raw as { version?: unknown }).version : undefined;
-  if (typeof version === "number" && version > 1)
-    return { ok: false, problem: `it was written by a newer Sallyport (version ${version})` };
+  const found = migrateText(rawText, deviceFormat);
+  if (!found.ok) return found;
+  const raw = found.value;
   if (!checkDeviceFile.Check(raw)) return { ok: false, problem: "it is damaged" };
   if (new Set(raw.devices.map(({ id }) => id)).size !== raw.devices.length)
     return { ok: false, problem: "it lists a device twice" };

@@ -3,7 +3,8 @@ import { type FileHandle, open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../lib/atomic-file.ts";
 import { isJobId } from "../../lib/ids.ts";
-import { type JobRecord, parseJobRecord } from "./job-record.ts";
+import { migrateText } from "../../lib/migrate.ts";
+import { type JobRecord, jobFormat, parseJobRecord } from "./job-record.ts";
 import { parseExitFile } from "./shim.ts";
 
 /** The largest command, escaped, and room for the rest. */
@@ -32,8 +33,8 @@ export interface JobFiles {
   /** Creates the log and the `.open` mark. Null when the id is taken. */
   create(id: string): Promise<FileHandle | null>;
   write(record: JobRecord): Promise<void>;
-  /** Null when the file is damaged, a link or too large. Synchronous: one small file, so that a listing is never partial. */
-  readRecord(id: string): JobRecord | null;
+  /** In a phrase what is wrong with a file that is damaged, a link, too large or of a newer version. Synchronous: one small file, so that a listing is never partial. */
+  readRecord(id: string): JobRecord | string;
   /** The status that the shim wrote, and when; null when there is none. */
   readExit(id: string): { readonly code: number; readonly atMs: number } | null;
   /** Size of the log now; 0 when it is gone. */
@@ -92,7 +93,9 @@ export function createJobFiles(folder: string): JobFiles {
       writeFileAtomic(path(record.id, "json"), `${JSON.stringify(record)}\n`, { sync: false }),
     readRecord(id) {
       const text = readSmallFile(path(id, "json"), maxRecordBytes);
-      return text === null ? null : parseJobRecord(id, text.text);
+      if (text === null) return "it is damaged";
+      const found = migrateText(text.text, jobFormat);
+      return parseJobRecord(id, text.text) ?? (found.ok ? "it is damaged" : found.problem);
     },
     readExit(id) {
       // The shim may have died between the two steps of its rename.

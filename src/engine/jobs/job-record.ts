@@ -1,10 +1,14 @@
 import { type Static, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import { type FileFormat, migrateText } from "../../lib/migrate.ts";
 import { type Job, JobStateSchema } from "../../protocol/objects.ts";
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 const Count = Type.Integer({ minimum: 0 });
+
+/** The format of `jobs/<id>.json`, and how older ones become it. */
+export const jobFormat: FileFormat = { version: 1, migrations: [] };
 
 const JobRecordSchema = Type.Object({
   version: Type.Literal(1),
@@ -38,18 +42,12 @@ export type JobRecord = Static<typeof JobRecordSchema>;
 
 let validator: Validator | null = null;
 
-/** Reads a job file; null when it is damaged or belongs to another id. */
+/** Reads a job file; null when it is damaged, belongs to another id, or a newer version wrote it. */
 export function parseJobRecord(id: string, rawText: string): JobRecord | null {
   validator ??= Compile(JobRecordSchema);
-  let raw: unknown;
-  try {
-    raw = JSON.parse(rawText);
-  } catch {
-    // Not JSON: the null below says so.
-    return null;
-  }
-  if (!validator.Check(raw)) return null;
-  const record = raw as JobRecord;
+  const found = migrateText(rawText, jobFormat);
+  if (!found.ok || !validator.Check(found.value)) return null;
+  const record = found.value as JobRecord;
   if (record.id !== id || Number.isNaN(Date.parse(record.started))) return null;
   const endedOk = record.ended !== null && !Number.isNaN(Date.parse(record.ended));
   return record.state === "running" ? (record.ended === null ? record : null) : endedOk ? record : null;

@@ -47,9 +47,9 @@ export async function createJobStore(
   function load(id: string): JobEntry | null {
     if (!unread.delete(id)) return loaded.get(id) ?? null;
     const record = files.readRecord(id);
-    if (record === null) {
+    if (typeof record === "string") {
       onWarning(
-        `jobs/${id}.json is damaged and was skipped. It was left in place; remove it if it is not needed.`,
+        `jobs/${id}.json was skipped: ${record}. It was left in place; remove it if it is not needed.`,
       );
       return null;
     }

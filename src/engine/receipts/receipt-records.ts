@@ -21,6 +21,14 @@ export type ReceiptRecord = { readonly owner: string; readonly request_id: strin
   | { readonly status: "dropped" }
 );
 
+/** Lines without a `version` are of version 1. */
+const currentVersion = 1;
+
+/** True for a line of a format that this Sallyport does not know: then the file must stay as it is. */
+export function isOfNewerVersion(raw: JsonRecord): boolean {
+  return typeof raw.version === "number" && raw.version > currentVersion;
+}
+
 /** Parses one line; null for what is none of ours. */
 export function parseReceiptRecord(raw: JsonRecord): ReceiptRecord | null {
   const { owner, request_id, at, status, seq, error } = raw;

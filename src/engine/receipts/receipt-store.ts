@@ -2,11 +2,13 @@ import { SallyportError } from "../../errors.ts";
 import { writeFileAtomic } from "../../lib/atomic-file.ts";
 import { type Jsonl, openJsonl } from "../../lib/jsonl.ts";
 import { readJsonl } from "../../lib/jsonl-read.ts";
+import { StateFileError } from "../../lib/state-file.ts";
 import { asDiskRefusal, orRefuse } from "../disk-refusal.ts";
 import type { PromptReceipt, ReceiptView } from "../engine.ts";
 import { engineLimits } from "../engine-limits.ts";
 import {
   isFinalRefusal,
+  isOfNewerVersion,
   parseReceiptRecord,
   type ReceiptPlace,
   type ReceiptRecord,
@@ -45,7 +47,10 @@ export interface ReceiptStoreOptions {
   readonly wasAccepted: (intent: ReceiptPlace & { readonly seq: number }) => Promise<boolean>;
 }
 
-/** Opens `receipts.jsonl`, settles what a crash left open, and writes the file anew when most of it is out of date. */
+/**
+ * Opens `receipts.jsonl`, settles what a crash left open, and writes the file anew when most of it is out of date. Throws
+ * `StateFileError` for one of a newer version: without its receipts a prompt could run twice.
+ */
 export async function openReceiptStore(options: ReceiptStoreOptions): Promise<ReceiptStore> {
   const table = createReceiptTable(options.now);
   const inFlight = new Map<string, Promise<PromptReceipt>>();
@@ -53,6 +58,7 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
   const openIntents = new Map<string, ReceiptRecord>();
   const intents = new Map<string, ReceiptRecord & { readonly status: "intent" }>();
   const read = await readJsonl(options.path, { maxLineBytes: engineLimits.receiptLineBytes }, (raw) => {
+    if (isOfNewerVersion(raw)) throw newerReceipts(options.path);
     const record = parseReceiptRecord(raw);
     if (!record) return;
     const key = keyOf(record.owner, record.request_id);
@@ -210,6 +216,12 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
       await current?.close();
     },
   };
+}
+
+function newerReceipts(path: string): StateFileError {
+  return new StateFileError(
+    `${path}: a newer version of Sallyport wrote it. It was left as it is. Update Sallyport, or set it aside (mv ${path} ${path}.aside): prompts of that time are then not recognised when they are sent again.`,
+  );
 }
 
 function keyOf(owner: string, requestId: string): string {

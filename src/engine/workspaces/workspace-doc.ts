@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { isId } from "../../lib/ids.ts";
+import { type FileFormat, migrateText } from "../../lib/migrate.ts";
 import { ModeSchema } from "../../protocol/objects.ts";
 import { engineLimits } from "../engine-limits.ts";
 
@@ -28,6 +29,8 @@ const TabDocSchema = Type.Object({
   mode: ModeSchema,
   runtime: Type.String({ minLength: 1, maxLength: 64 }),
   active_agent: nullable(Id),
+  /** Set while the tab moves from another workspace: until that one's file is written, both have it. */
+  moved_from: Type.Optional(Id),
   agents: Type.Array(AgentDocSchema, { maxItems: engineLimits.agentsPerTab }),
 });
 const WorkspaceDocSchema = Type.Object({
@@ -48,6 +51,9 @@ export type AgentDoc = Frozen<Static<typeof AgentDocSchema>>;
 export type TabDoc = Frozen<Static<typeof TabDocSchema>>;
 export type WorkspaceDoc = Frozen<Static<typeof WorkspaceDocSchema>>;
 
+/** The format of `workspaces/<id>.json`, and how older ones become it. */
+export const workspaceFormat: FileFormat = { version: 1, migrations: [] };
+
 const schema = Compile(WorkspaceDocSchema);
 
 /**
@@ -56,15 +62,9 @@ const schema = Compile(WorkspaceDocSchema);
  * @param expectedId the id in the file's name
  */
 export function parseWorkspace(text: string, expectedId: string): WorkspaceDoc | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return "it is not JSON";
-  }
-  const version =
-    typeof value === "object" && value !== null ? (value as { version?: unknown }).version : undefined;
-  if (typeof version === "number" && version > 1) return "a newer version of Sallyport wrote it";
+  const found = migrateText(text, workspaceFormat);
+  if (!found.ok) return found.problem;
+  const { value } = found;
   if (!schema.Check(value)) {
     const first = schema.Errors(value)[0];
     return `it is not a workspace (${first?.instancePath || "/"})`;
