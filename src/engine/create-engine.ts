@@ -10,6 +10,7 @@ import { createAgents } from "./agents/agents.ts";
 import type { LiveAgent } from "./agents/live-agent.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Engine } from "./engine.ts";
+import { createLibrary } from "./create-library.ts";
 import { createEngineView } from "./engine-view.ts";
 import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
 import { createJobCommands } from "./job-commands.ts";
@@ -233,12 +234,26 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const stopJobs = jobs.onChange((kind, job) => {
     append({ type: kind === "started" ? "job_started" : "job_finished", job });
   });
+  const library = createLibrary({
+    home: options.home,
+    userHome: options.userHome ?? homedir(),
+    browseRoot: options.browseRoot,
+    store,
+    agents,
+    changeLog,
+    runtimes,
+    isTrusted: trusted.has,
+    assertOpen,
+    now,
+    report,
+  });
 
   return {
     ...view,
     prompt: (command, actor) => prompts.prompt(command, actor),
     receipt: (requestId, actor) => receipts.view(ownerKey(actor), requestId),
     cancel: (agentId, actor) => agentCommands.cancel(agentId, actor),
+    library,
     async approve(command, actor) {
       assertOpen();
       actor.assertLive();
@@ -292,3 +307,4 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     },
   };
 }
+        await library.close();

@@ -3,6 +3,7 @@ import type { CommandOf } from "../protocol/commands.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Agent, Job, JobOutput, Tab } from "../protocol/objects.ts";
 import type { Actor } from "./actor.ts";
+import type { Library } from "./library.ts";
 
 /** The answer to a prompt. A rejected one carries the error it was rejected with, also when it is read again. */
 export interface PromptReceipt {
@@ -58,6 +59,8 @@ export interface Engine {
   prompt(command: CommandOf<"prompt">, actor: Actor): Promise<PromptReceipt>;
   receipt(requestId: string, actor: Actor): ReceiptView;
   cancel(agentId: string, actor: Actor): Promise<void>;
+  /** Saved sessions, usage, folders, tools: what a client looks up beside the state of a snapshot. */
+  readonly library: Library;
   approve(command: CommandOf<"approve">, actor: Actor): Promise<void>;
   /** Answers a question of an agent: one answer for each of its parts, or `cancelled`. The first answer wins. */
   answer(

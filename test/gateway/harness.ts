@@ -24,6 +24,7 @@ import { newId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Access, Job, Remote, Tab } from "../../src/protocol/objects.ts";
 import type { Scope } from "../../src/protocol/scopes.ts";
+import { fakeLibrary } from "./fake-library.ts";
 
 export interface TestLease extends Lease {
   scopes: Set<Scope>;
@@ -111,6 +112,7 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
     log.append({ type: "notice", message: name });
   }
   const engine: FakeEngine = {
+    library: fakeLibrary(),
     calls,
     actors,
     followers,

@@ -1,4 +1,5 @@
-import type { AgentEventBody } from "../../protocol/events.ts";
+import type { AgentEvent, AgentEventBody } from "../../protocol/events.ts";
+import type { Model, Tool } from "../../protocol/rest-objects.ts";
 import type { QuestionAnswer } from "../requests/questions.ts";
 
 export interface RawPrompt {
@@ -77,3 +78,17 @@ export function runtimeRegistry(runtimes: readonly Runtime[]): ReadonlyMap<strin
   }
   return registry;
 }
+  /** The tools that its agents call, for clients to show; none when absent. */
+  readonly tools?: readonly Omit<Tool, "runtime">[];
+  /** The models that it can use as things are now; none when absent. */
+  models?(): readonly Model[];
+  /**
+   * The model that an agent gets: the one asked for, or for null the default. Throws `invalid_field` (`model`) for one
+   * that it does not have. Absent where there is nothing to choose.
+   */
+  chooseModel?(model: string | null): string | null;
+  /**
+   * Sums up the conversation so far, so that the agent goes on from there: returns the summary, which the engine records.
+   * Absent where there is no context to make smaller. What it throws makes the turn `failed`.
+   */
+  compact?(context: TurnContext): Promise<string>;

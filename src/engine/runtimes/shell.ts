@@ -74,6 +74,13 @@ export function createShellRuntime(options: ShellOptions): Runtime {
     name: "shell",
     needsTrust: false,
     takesModel: false,
+    tools: [
+      {
+        name: tool,
+        kind: "execute",
+        description: "Runs the prompt as one command line by /bin/sh in the tab's folder.",
+      },
+    ],
     checkPrompt(prompt) {
       if (prompt.images > 0 || prompt.attachments > 0)
         throw new SallyportError(
