@@ -2,8 +2,10 @@ import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { clientExports, isValue } from "./client-exports.js";
 
-// Builds what the package ships: dist/sallyport.js (the program, one file) and dist/web (the page). Every file is written
+// Builds what the package ships: dist/sallyport.js (the program, one file), dist/client.js with its types, and dist/web (the
+// page). `--without-types` leaves the types away, which take longer than all the rest. Every file is written
 // beside its place and renamed, so that a daemon or a test that runs meanwhile reads the old or the new one, never half.
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -53,6 +55,33 @@ async function buildProgram() {
     await place(path, text.startsWith("#!") ? text : shebang + text, 0o755);
 }
 
+/** What others import as `sallyport/client`; runs in Node and in browsers. */
+async function buildClient() {
+  const lines = Object.entries(clientExports).flatMap(([file, names]) => {
+    const values = names.filter(isValue);
+    return values.length === 0 ? [] : [`export { ${values.join(", ")} } from "./${file}";`];
+  });
+  const { outputFiles } = await build({
+    ...common,
+    stdin: { contents: lines.join("\n"), resolveDir: join(root, "src"), loader: "ts" },
+    outfile: join(dist, "client.js"),
+    platform: "neutral",
+    format: "esm",
+    target: ["es2022", "safari16.4"],
+    minify: false,
+    minifySyntax: true,
+    // Loaded in a Node that has no WebSocket, and by nobody else.
+    external: ["ws"],
+  });
+  for (const file of outputFiles) await place(file.path, file.contents);
+}
+
+async function buildClientTypes() {
+  if (process.argv.includes("--without-types")) return;
+  const { clientTypes } = await import("./client-types.js");
+  await place(join(dist, "client.d.ts"), clientTypes(root));
+}
+
 async function buildPage() {
   const source = join(root, "web");
   const { outputFiles } = await build({
@@ -82,7 +111,7 @@ async function needed(path) {
   if (!(await stat(path).catch(() => null))) throw new Error(`${relative(root, path)} is missing`);
 }
 
-const results = await Promise.allSettled([buildProgram(), buildPage()]);
+const results = await Promise.allSettled([buildProgram(), buildClient(), buildClientTypes(), buildPage()]);
 for (const result of results) {
   if (result.status === "fulfilled") continue;
   process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UnreachableError } from "../client/answer-error.ts";
-import { type Connection, connect } from "../client/connection.ts";
+import { connect, type FreshConnection } from "../client/connection.ts";
 import { usageError } from "./cli-error.ts";
 import { type Call, textOption } from "./command.ts";
 import { type DaemonLink, requireDaemon } from "./find-daemon.ts";
@@ -11,7 +11,7 @@ const snapshotTimeoutMs = 15_000;
 
 export interface Session {
   readonly link: DaemonLink;
-  readonly connection: Connection;
+  readonly connection: FreshConnection;
 }
 
 /** Finds the daemon, makes sure that it is ours, and opens the socket. */
@@ -36,7 +36,7 @@ export async function openSession(call: Call): Promise<Session> {
  * The tab that `--tab DIR` names: an open one of the last workspace with that folder, else a new one. Null without the
  * option: the daemon then takes its active tab.
  */
-export async function tabOption(call: Call, connection: Connection): Promise<string | null> {
+export async function tabOption(call: Call, connection: FreshConnection): Promise<string | null> {
   const given = textOption(call, "tab");
   if (given === null) return null;
   if (given === "") throw usageError("--tab is empty. Name a folder: --tab .");

@@ -22,7 +22,7 @@ export class AnswerError extends Error {
 
 /** Nobody answered, or what answered does not speak this protocol. */
 export class UnreachableError extends Error {
-  override readonly name = "UnreachableError";
+  override readonly name: string = "UnreachableError";
 }
 
 /** An answer's body as an error: its own where it is of our one shape, else a neutral one that names the status. */

@@ -1,6 +1,7 @@
 import type { Change, MissedChanges, Snapshot } from "../protocol/changes.ts";
-import type { Command } from "../protocol/commands.ts";
 import { AnswerError, isErrorBody, isRecord, UnreachableError } from "./answer-error.ts";
+import { type Deferred, deferred } from "./deferred.ts";
+import type { CommandInput, ReplyTo } from "./replies.ts";
 
 /** What the transport tells. `close` comes once, after everything that arrived before it. */
 export interface SocketHandlers {
@@ -29,94 +30,123 @@ export interface Lagged {
   readonly type: "lagged";
   readonly rev: number;
 }
-export type Broadcast = Change | JobMore | Lagged | Snapshot | MissedChanges;
+export type FirstMessage = Snapshot | MissedChanges;
+export type Broadcast = Change | JobMore | Lagged | FirstMessage;
 
 export interface Closed {
   readonly code: number;
   readonly reason: string;
 }
 
-/** A reply to a command; its fields depend on the command. */
+/** Any reply; its fields depend on the command. */
 export interface Reply {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
 export interface Connection {
-  /** The first message: all of the daemon's state. */
-  readonly snapshot: Snapshot;
+  /** All of the daemon's state, or only what was missed since `resume`. */
+  readonly first: FirstMessage;
   /** Sends a command and resolves with its reply; an error reply is thrown as `AnswerError`. Rejects with `UnreachableError` when the socket closes first. */
-  command(command: CommandInput): Promise<Reply>;
-  /** Hears every message that is no reply, in order. Returns how to stop. */
+  command<C extends CommandInput>(command: C): Promise<ReplyTo<C["type"]>>;
+  /** Hears every message that is no reply, in order; what came before the first listener is kept for it. Returns how to stop. */
   onBroadcast(listener: (message: Broadcast) => void): () => void;
   readonly closed: Promise<Closed>;
   close(): void;
+  /** Counts as closed from now on, whatever the other side still does: for a peer that is silent. */
+  abandon(): void;
 }
-
-type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
-export type CommandInput = Without<Command, "client_ref">;
+export type FreshConnection = Connection & { readonly first: Snapshot; readonly snapshot: Snapshot };
 
 export interface ConnectOptions {
   readonly open: OpenSocketAt;
   /** This client's own version, for `version_mismatch`. */
   readonly version: string;
-  /** Resolves when the caller has waited long enough for the snapshot. */
+  /** Resolves when the caller has waited long enough for the first message. */
   readonly deadline: Promise<void>;
 }
+export interface OpenConnectionOptions extends ConnectOptions {
+  /** Where the caller's state stands; null: it has none. */
+  readonly resume: { readonly since: number; readonly instance: string } | null;
+  /** Hears of every message that arrives, replies too: the other side lives. */
+  readonly onSign?: () => void;
+}
 
-/** Connects to the native socket and resolves when the snapshot has arrived. */
-export async function connect(options: ConnectOptions): Promise<Connection> {
-  const waiting = new Map<string, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>();
+/** More messages than anybody leaves unheard between two steps of his own. */
+const maxUnheard = 10_000;
+
+/** Connects to the native socket and resolves with all of the daemon's state. */
+export async function connect(options: ConnectOptions): Promise<FreshConnection> {
+  const connection = await openConnection({ ...options, resume: null });
+  const { first } = connection;
+  if (!isSnapshot(first)) throw new UnreachableError("The daemon answered what was not asked.");
+  return Object.assign(connection, { first, snapshot: first });
+}
+
+/** Connects and resolves when the first message has arrived. Rejects as `OpenSocketAt`, and with `UnreachableError` past the deadline. */
+export async function openConnection(options: OpenConnectionOptions): Promise<Connection> {
+  const waiting = new Map<string, Deferred<Reply>>();
   const listeners = new Set<(message: Broadcast) => void>();
-  const first = deferred<Snapshot>();
+  const unheard: Broadcast[] = [];
+  const firstMessage = deferred<FirstMessage>();
   const closed = deferred<Closed>();
-  let gotSnapshot = false;
+  let hasListened = false;
+  let first: FirstMessage | null = null;
   let lastRef = 0;
   let isClosed = false;
 
-  const socket = await options.open(`/api/ws?version=${encodeURIComponent(options.version)}`, {
-    message(text) {
-      const message = parseMessage(text);
-      if (message === null) return;
-      const ref = message.client_ref;
-      if (typeof ref === "string") {
-        const waiter = waiting.get(ref);
-        waiting.delete(ref);
-        if (isErrorBody(message)) waiter?.reject(new AnswerError(0, message));
-        else waiter?.resolve(message);
-        return;
-      }
-      if (!gotSnapshot) {
-        if (message.type !== "snapshot") return;
-        gotSnapshot = true;
-        first.resolve(message as unknown as Snapshot);
-        return;
-      }
-      for (const listener of [...listeners]) listener(message as unknown as Broadcast);
-    },
-    close(code, reason) {
-      isClosed = true;
-      const error = new UnreachableError(`The connection to the daemon closed (${code}).`);
-      first.reject(error);
-      for (const waiter of waiting.values()) waiter.reject(error);
-      waiting.clear();
-      closed.resolve({ code, reason });
-    },
+  function tell(message: Broadcast): void {
+    if (hasListened) for (const listener of [...listeners]) listener(message);
+    else if (unheard.length < maxUnheard) unheard.push(message);
+    // Whoever begins to listen now knows that he has missed something.
+    else unheard.splice(0, unheard.length, { type: "lagged", rev: revOf(message) });
+  }
+
+  function receive(text: string): void {
+    if (isClosed) return;
+    options.onSign?.();
+    const message = parseMessage(text);
+    if (message === null) return;
+    const ref = message.client_ref;
+    if (typeof ref === "string") {
+      const waiter = waiting.get(ref);
+      waiting.delete(ref);
+      if (isErrorBody(message)) waiter?.reject(new AnswerError(0, message));
+      else waiter?.resolve(message);
+    } else if (first !== null) tell(message as unknown as Broadcast);
+    else if (message.type === "snapshot") {
+      first = message as unknown as FirstMessage;
+      firstMessage.resolve(first);
+    }
+  }
+
+  function end(code: number, reason: string): void {
+    if (isClosed) return;
+    isClosed = true;
+    const error = new UnreachableError(`The connection to the daemon closed (${code}).`);
+    firstMessage.reject(error);
+    for (const waiter of waiting.values()) waiter.reject(error);
+    waiting.clear();
+    closed.resolve({ code, reason });
+  }
+
+  const opening = options.open(pathOf(options), { message: receive, close: end });
+  const tooLate = options.deadline.then((): FirstMessage => {
+    if (first !== null) return first;
+    // One that opens after all is of no use any more; a refusal then is no news.
+    opening.then(
+      (late) => late.close(),
+      () => undefined,
+    );
+    throw new UnreachableError("The daemon sent no snapshot in time.");
   });
+  await Promise.race([opening, tooLate]);
+  const socket = await opening;
 
-  const snapshot = await Promise.race([
-    first.promise,
-    options.deadline.then(() => {
-      if (gotSnapshot) return first.promise;
-      socket.close();
-      throw new UnreachableError("The daemon sent no snapshot in time.");
-    }),
-  ]);
-
-  return {
-    snapshot,
+  const connection = {
+    first: await Promise.race([firstMessage.promise, tooLate]),
     closed: closed.promise,
-    command(command) {
+    command(command: CommandInput): Promise<Reply> {
       if (isClosed) return Promise.reject(new UnreachableError("The connection to the daemon is closed."));
       lastRef += 1;
       const ref = `c${lastRef}`;
@@ -125,14 +155,35 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       socket.send(JSON.stringify({ ...command, client_ref: ref }));
       return reply.promise;
     },
-    onBroadcast(listener) {
+    onBroadcast(listener: (message: Broadcast) => void) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      hasListened = true;
+      for (const message of unheard.splice(0)) listener(message);
+      return () => {
+        listeners.delete(listener);
+      };
     },
     close() {
       socket.close(1000);
     },
+    abandon() {
+      end(1006, "");
+      socket.close();
+    },
   };
+  // The reply to a command has the shape that the wire protocol promises for it.
+  return connection as Connection;
+}
+
+/** True for the whole state; the other first message holds only what was missed. */
+export function isSnapshot(message: FirstMessage): message is Snapshot {
+  return !("changes" in message);
+}
+
+function pathOf({ version, resume }: OpenConnectionOptions): string {
+  const since =
+    resume === null ? "" : `&since=${resume.since}&instance=${encodeURIComponent(resume.instance)}`;
+  return `/api/ws?version=${encodeURIComponent(version)}${since}`;
 }
 
 function parseMessage(text: string): Reply | null {
@@ -145,23 +196,6 @@ function parseMessage(text: string): Reply | null {
   return isRecord(parsed) && typeof parsed.type === "string" ? { ...parsed, type: parsed.type } : null;
 }
 
-interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
-}
-
-function deferred<T>(): Deferred<T> {
-  let resolve: (value: T) => void = unset;
-  let reject: (error: Error) => void = unset;
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  promise.catch(() => undefined); // Whoever awaits it sees the rejection; nobody waiting is no fault.
-  return { promise, resolve, reject };
-}
-
-function unset(): never {
-  throw new TypeError("used before its promise was made");
+function revOf(message: Broadcast): number {
+  return "rev" in message ? message.rev : 0;
 }

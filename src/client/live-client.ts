@@ -1,0 +1,288 @@
+import type { Change, Snapshot } from "../protocol/changes.ts";
+import { closeCodes } from "../protocol/close-codes.ts";
+import { UnreachableError } from "./answer-error.ts";
+import { backOffMs } from "./back-off.ts";
+import { type Connection, type JobMore, type OpenSocketAt, openConnection } from "./connection.ts";
+import { deferred } from "./deferred.ts";
+import { createListeners } from "./listeners.ts";
+import { createLiveState, type SnapshotRequest } from "./live-state.ts";
+import { type PeerWatch, watchPeer } from "./peer-watch.ts";
+import {
+  createPromptOutbox,
+  type PromptInput,
+  type PromptOptions,
+  type PromptReceipt,
+} from "./prompt-outbox.ts";
+import { type Random, randomFraction } from "./random.ts";
+import type { CommandInput, ReplyTo } from "./replies.ts";
+import type { Rest } from "./rest.ts";
+import { afterClose, afterRefusal, type Next, type StopReason } from "./what-next.ts";
+
+export type ClientStatus =
+  | { readonly phase: "connecting" }
+  | { readonly phase: "live" }
+  /** Comes back by itself after `retryInMs`; `message` says why it waits. */
+  | { readonly phase: "waiting"; readonly retryInMs: number; readonly message: string }
+  /** Does not come back. `message` is for the person who has to do something. */
+  | { readonly phase: "stopped"; readonly reason: StopReason; readonly message: string };
+
+export interface ClientTiming {
+  readonly firstMessageMs: number;
+  readonly quietMs: number;
+  readonly answerMs: number;
+  readonly wakeAnswerMs: number;
+  /** A connection that held this long is good: the next wait begins small again. */
+  readonly goodAfterMs: number;
+}
+
+export const clientTiming: ClientTiming = {
+  firstMessageMs: 15_000,
+  quietMs: 30_000,
+  answerMs: 10_000,
+  wakeAnswerMs: 3_000,
+  goodAfterMs: 10_000,
+};
+
+export interface LiveClientOptions {
+  readonly open: OpenSocketAt;
+  /** Asks `GET /api/daemon` when a connection was refused. */
+  readonly rest: Pick<Rest, "request">;
+  /** This client's own version; a daemon of the same product says whether they differ. */
+  readonly version: string;
+  readonly random?: Random;
+  readonly timing?: Partial<ClientTiming>;
+}
+
+/** A connection that lasts: comes back by itself, keeps the state current, and sends a prompt once. */
+export interface Client {
+  /** The daemon's state as far as it was heard; null before the first connection. */
+  readonly state: Snapshot | null;
+  readonly status: ClientStatus;
+  /** Resolves with the state once there is one; rejects with `StoppedError` when the client stops. */
+  ready(): Promise<Snapshot>;
+  /** Each change once and in order, also those that were missed meanwhile; `state` holds it already. */
+  onChange(listener: (change: Change, state: Snapshot) => void): () => void;
+  /** The whole state is new: at the start, and when more was missed than the daemon keeps. */
+  onSnapshot(listener: (state: Snapshot) => void): () => void;
+  onStatus(listener: (status: ClientStatus) => void): () => void;
+  /** More output of a job that this connection follows. */
+  onJobMore(listener: (news: JobMore) => void): () => void;
+  /**
+   * Sends a command now. Throws `AnswerError` for a refusal, `UnreachableError` when there is no connection or it is lost
+   * before the reply: whether the command was done is not known then.
+   */
+  command<C extends CommandInput>(command: C): Promise<ReplyTo<C["type"]>>;
+  /** Sends a prompt exactly once, whatever happens to the connection; waits for one if need be. */
+  prompt(prompt: PromptInput, options?: PromptOptions): Promise<PromptReceipt>;
+  /** Ids of the prompts that have no receipt yet. */
+  readonly unsentPrompts: readonly string[];
+  /** The machine or page was asleep, or the network is back: looks at once instead of at the next turn. */
+  wake(): void;
+  close(): void;
+}
+
+/** The client has stopped for good; `reason` says whether to pair again, to ask somebody, or nothing. */
+export class StoppedError extends UnreachableError {
+  override readonly name = "StoppedError";
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Starts at once. Nothing in it needs a browser or Node. */
+export function createLiveClient(options: LiveClientOptions): Client {
+  const timing: ClientTiming = { ...clientTiming, ...options.timing };
+  const random = options.random ?? randomFraction;
+  const changes = createListeners<[Change, Snapshot]>();
+  const snapshots = createListeners<[Snapshot]>();
+  const statuses = createListeners<[ClientStatus]>();
+  const jobNews = createListeners<[JobMore]>();
+  const outbox = createPromptOutbox();
+  const firstState = deferred<Snapshot>();
+  const live = createLiveState({
+    change: changes.tell,
+    snapshot(state) {
+      firstState.resolve(state);
+      snapshots.tell(state);
+    },
+  });
+  let status: ClientStatus = { phase: "connecting" };
+  let connection: Connection | null = null;
+  let peer: PeerWatch | null = null;
+  let failures = 0;
+  let wakeUp: () => void = () => undefined;
+  let stopped: StoppedError | null = null;
+
+  function setStatus(next: ClientStatus): void {
+    status = next;
+    statuses.tell(next);
+  }
+
+  function stop(reason: StopReason, message: string): void {
+    if (stopped !== null) return;
+    const error = new StoppedError(reason, message);
+    stopped = error;
+    const last = connection;
+    connection = null;
+    peer?.stop();
+    setStatus({ phase: "stopped", reason, message });
+    firstState.reject(error);
+    outbox.close(error);
+    last?.close();
+    wakeUp();
+  }
+
+  async function run(): Promise<void> {
+    while (stopped === null) {
+      setStatus({ phase: "connecting" });
+      const next = await connectOnce();
+      if (stopped !== null) return;
+      if (next.action === "stop") return stop(next.reason, next.message);
+      const retryInMs = next.waitMs ?? backOffMs(failures, random);
+      failures += 1;
+      setStatus({ phase: "waiting", retryInMs, message: next.message });
+      await sleep(retryInMs);
+    }
+  }
+
+  /** One connection from its beginning to its end. */
+  async function connectOnce(): Promise<Next> {
+    const state = live.current;
+    let opened: Connection;
+    try {
+      opened = await withDeadline(timing.firstMessageMs, (deadline) =>
+        openConnection({
+          open: options.open,
+          version: options.version,
+          deadline,
+          resume: state && { since: state.rev, instance: state.instance },
+          onSign: () => peer?.heard(),
+        }),
+      );
+    } catch (error) {
+      return learnWhy(error);
+    }
+    if (stopped !== null) {
+      opened.close();
+      return { action: "stop", reason: "closed", message: "" };
+    }
+    begin(opened);
+    const goodTimer = setTimeout(() => {
+      failures = 0;
+    }, timing.goodAfterMs);
+    const { code, reason } = await opened.closed;
+    clearTimeout(goodTimer);
+    end(opened);
+    if (code === closeCodes.tooLarge) outbox.dropTooLarge();
+    return afterClose(code, reason);
+  }
+
+  /** Not by what was thrown: a browser does not show why an upgrade was refused. */
+  async function learnWhy(thrown: unknown): Promise<Next> {
+    try {
+      await options.rest.request("GET", "/api/daemon");
+    } catch (error) {
+      return afterRefusal(error);
+    }
+    return afterRefusal(thrown instanceof UnreachableError ? thrown : null);
+  }
+
+  function begin(opened: Connection): void {
+    connection = opened;
+    peer = watchPeer({
+      quietMs: timing.quietMs,
+      answerMs: timing.answerMs,
+      ping: () => void opened.command({ type: "ping" }).catch(() => undefined), // Its silence is what counts.
+      dead: () => opened.abandon(),
+    });
+    fetchMissing(opened, live.take(opened.first));
+    opened.onBroadcast((message) => {
+      if (stopped !== null) return;
+      if (message.type === "job_more") jobNews.tell(message);
+      // What has no rev is of a newer daemon, or an answer to nobody.
+      else if (message.type !== "snapshot" && typeof message.rev === "number")
+        fetchMissing(opened, live.hear(message));
+    });
+    if (connection !== opened) return;
+    setStatus({ phase: "live" });
+    void outbox.flush(opened);
+  }
+
+  function end(ended: Connection): void {
+    if (connection === ended) connection = null;
+    peer?.stop();
+    live.reset();
+  }
+
+  function fetchMissing(from: Connection, request: SnapshotRequest | null): void {
+    if (request === null) return;
+    from.command(request).then(
+      (reply) => fetchMissing(from, live.take(reply)),
+      // Without what is missing the state would stay wrong: a new connection brings it.
+      () => from.abandon(),
+    );
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  void run();
+
+  return {
+    get state() {
+      return live.current;
+    },
+    get status() {
+      return status;
+    },
+    get unsentPrompts() {
+      return outbox.waiting;
+    },
+    ready: () => firstState.promise,
+    onChange: changes.add,
+    onSnapshot: snapshots.add,
+    onStatus: statuses.add,
+    onJobMore: jobNews.add,
+    command(command) {
+      if (connection === null)
+        return Promise.reject(
+          stopped ?? new UnreachableError("There is no connection to the daemon at the moment."),
+        );
+      return connection.command(command);
+    },
+    prompt(prompt, promptOptions) {
+      const receipt = outbox.add(prompt, promptOptions);
+      if (connection !== null) void outbox.flush(connection);
+      return receipt;
+    },
+    wake() {
+      failures = 0;
+      if (connection !== null) peer?.ask(timing.wakeAnswerMs);
+      else wakeUp();
+    },
+    close: () => stop("closed", "The client was closed."),
+  };
+}
+
+/** Calls `work` with a promise that resolves after `ms`, and leaves no timer behind. */
+async function withDeadline<T>(ms: number, work: (deadline: Promise<void>) => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    return await work(deadline);
+  } finally {
+    clearTimeout(timer);
+  }
+}
