@@ -39,6 +39,8 @@ export type AuditEvent =
     }
   | { readonly type: "exposure_changed"; readonly from: Access; readonly to: Access; readonly by: By | null }
   | { readonly type: "token_rotated" }
+  /** Which settings, not to what: a value can be a secret. */
+  | { readonly type: "settings_changed"; readonly keys: readonly string[]; readonly by: By }
   | {
       readonly type: "door_opened";
       readonly door: string;

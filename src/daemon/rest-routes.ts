@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import type { Config } from "../config/config.ts";
 import type { ChangeLog } from "../engine/change-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { NativeServer } from "../gateway/native/server.ts";
@@ -6,17 +8,28 @@ import type { Route } from "../gateway/route.ts";
 import { commandRoutes } from "../gateway/routes/command.ts";
 import { daemonRoutes } from "../gateway/routes/daemon.ts";
 import { deviceRoutes } from "../gateway/routes/devices.ts";
+import { fsRoutes } from "../gateway/routes/fs.ts";
 import { helloRoutes } from "../gateway/routes/hello.ts";
 import { jobRoutes } from "../gateway/routes/jobs.ts";
+import { memoryRoutes } from "../gateway/routes/memory.ts";
+import { modelRoutes } from "../gateway/routes/models.ts";
+import { withOpenApi } from "../gateway/routes/openapi.ts";
 import { pairRoutes } from "../gateway/routes/pair.ts";
 import { pairCodeRoutes } from "../gateway/routes/pair-codes.ts";
 import { remoteRoutes } from "../gateway/routes/remote.ts";
 import { sessionRoutes } from "../gateway/routes/sessions.ts";
+import { sessionListRoutes } from "../gateway/routes/sessions-list.ts";
+import { settingsRoutes } from "../gateway/routes/settings.ts";
 import { snapshotRoutes } from "../gateway/routes/snapshot.ts";
 import { ticketRoutes } from "../gateway/routes/ticket.ts";
+import { toolRoutes } from "../gateway/routes/tools.ts";
+import { updateRoutes } from "../gateway/routes/update.ts";
+import { usageRoutes } from "../gateway/routes/usage.ts";
+import { workspaceRoutes } from "../gateway/routes/workspaces.ts";
 import type { DeviceAuthority } from "../pairing/device-authority.ts";
 import type { ReachableAddress } from "../pairing/reachable-addresses.ts";
 import type { Access, By, Remote } from "../protocol/objects.ts";
+import { ruleProblem } from "./rule-problem.ts";
 
 export interface RestParts {
   readonly facts: DaemonFacts;
@@ -33,13 +46,18 @@ export interface RestParts {
   readonly port: () => number;
   readonly stop: (how: { readonly restart: boolean }) => void;
   readonly now: () => number;
+  /** Where `config.toml` is. */
+  readonly configPath: string;
+  /** The configuration that the daemon goes by now. */
+  readonly config: () => Config;
 }
 
 /** Every REST route there is, each with its row of the scope table beside its handler. */
 export function restRoutes(parts: RestParts): readonly Route[] {
   const { authority, engine, facts, changeLog, native } = parts;
   const { version } = facts;
-  return [
+  const { library } = engine;
+  const routes = [
     ...helloRoutes({
       version,
       access: parts.access,
@@ -56,5 +74,22 @@ export function restRoutes(parts: RestParts): readonly Route[] {
     ...commandRoutes(native.table, parts.now),
     ...jobRoutes(engine),
     ...sessionRoutes(engine),
+    ...sessionListRoutes(library, parts.now),
+    ...workspaceRoutes(library),
+    ...fsRoutes(library),
+    ...usageRoutes(library),
+    ...modelRoutes(library),
+    ...toolRoutes(library),
+    ...memoryRoutes(),
+    ...updateRoutes(version),
+    ...settingsRoutes({
+      path: parts.configPath,
+      userHome: homedir(),
+      running: parts.config,
+      ruleProblem,
+      library,
+      audit: authority.audit,
+    }),
   ];
+  return withOpenApi(routes, version);
 }

@@ -116,6 +116,8 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     now: clock.now,
   });
   closers.add("application", () => app.close());
+    configPath: paths.config,
+    config: () => config,
 
   const refusals = createRefusalLog({ log, intervalMs: refusalIntervalMs });
   closers.add("refusal log", () => refusals.close());

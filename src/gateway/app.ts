@@ -12,6 +12,7 @@ import { announcesBody, type BodyTiming, bodyTiming, createBodyBudget, discardRe
 import { JsonBytes } from "./body-bytes.ts";
 import { isJsonObject } from "./body-json.ts";
 import { createValidator, type InputValidator } from "./body-validate.ts";
+import { withEtag } from "./etag.ts";
 import { leaseIsOver } from "./native/actor.ts";
 import type { Route, RouteAnswer } from "./route.ts";
 import { apiHeaders, pageHeaders } from "./security-headers.ts";
@@ -130,12 +131,13 @@ export async function createApp(options: AppOptions): Promise<App> {
             body instanceof Promise
               ? body.then((parsed) => finish(request, admission, query, parsed))
               : finish(request, admission, query, body);
+          const tagged = (settled: RouteAnswer): RouteAnswer =>
+            route.etag ? withEtag(settled, request.raw) : settled;
           if (answer instanceof Promise)
-            answer.then(
-              (settled) => send(reply, settled),
-              (error) => refuse(request, reply, error),
-            );
-          else send(reply, answer);
+            answer
+              .then((settled) => send(reply, tagged(settled)))
+              .catch((error: unknown) => refuse(request, reply, error));
+          else send(reply, tagged(answer));
         } catch (error) {
           refuse(request, reply, error);
         }

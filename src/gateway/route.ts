@@ -31,6 +31,15 @@ export interface Route {
   readonly query: TSchema | null;
   readonly body: TSchema | null;
   readonly maxBodyBytes: number;
+  /** For the description of the interface; null: the answer has no body. */
+  readonly response: TSchema | null;
+  /** Status of the answer when all is well. */
+  readonly responseStatus: number;
+  readonly summary: string;
+  /** What a body may hold beyond what is checked before the handler; null: `body` says it all. */
+  readonly bodyDetails: TSchema | null;
+  /** True for lists that clients ask for again: answered with 304 when nothing has changed. */
+  readonly etag: boolean;
   readonly handle: (context: RouteContext<unknown, unknown>) => Promise<RouteAnswer> | RouteAnswer;
 }
 
@@ -42,6 +51,13 @@ interface RouteOptions<Q extends TSchema, B extends TSchema> {
   readonly body?: B;
   /** Default: `limits.bodyBytes` (64 KiB). */
   readonly maxBodyBytes?: number;
+  readonly response?: TSchema;
+  /** Default: 200, or 204 without a `response`. */
+  readonly responseStatus?: number;
+  readonly summary?: string;
+  readonly bodyDetails?: TSchema;
+  /** Default: false. */
+  readonly etag?: boolean;
   readonly handle: (context: RouteContext<Static<Q>, Static<B>>) => Promise<RouteAnswer> | RouteAnswer;
 }
 
@@ -54,6 +70,11 @@ export function route<Q extends TSchema, B extends TSchema>(options: RouteOption
     query: options.query ?? null,
     body: options.body ?? null,
     maxBodyBytes: options.maxBodyBytes ?? 64 * 1024,
+    response: options.response ?? null,
+    responseStatus: options.responseStatus ?? (options.response ? 200 : 204),
+    summary: options.summary ?? "",
+    bodyDetails: options.bodyDetails ?? null,
+    etag: options.etag ?? false,
     // The server calls a handler only with what its schemas accepted.
     handle: options.handle as Route["handle"],
   };

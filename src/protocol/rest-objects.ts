@@ -148,7 +148,7 @@ export const SettingSchema = Type.Object({
   present: Type.Boolean(),
   /** True when the caller may change it by `PATCH /api/settings`. */
   writable: Type.Boolean(),
-  /** True when the running daemon still goes by another value. */
+  /** True when the running daemon goes by another value until it is stopped and started. */
   restart_needed: Type.Boolean(),
 });
 export type Setting = Static<typeof SettingSchema>;

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { routeScopes } from "../../auth/scope-table.ts";
 import { SallyportError } from "../../errors.ts";
+import { commandSchemas } from "../../protocol/commands.ts";
 import { limits } from "../../protocol/limits.ts";
+import { CommandReplySchema } from "../../protocol/rest-answers.ts";
 import { JsonBytes } from "../body-bytes.ts";
 import { isJsonObject } from "../body-json.ts";
 import { leaseOf } from "../lease-of.ts";
@@ -16,6 +18,9 @@ export function commandRoutes(table: CommandTable, now: () => number): readonly 
       method: "POST",
       path: "/api/command",
       scope: routeScopes["POST /api/command"],
+      summary: "Any command of the socket; the answer is its reply",
+      response: CommandReplySchema,
+      bodyDetails: Type.Union(Object.values(commandSchemas)),
       body: Type.Object({ type: Type.String() }),
       maxBodyBytes: limits.commandBodyBytes,
       handle: async ({ admission, body }) => {

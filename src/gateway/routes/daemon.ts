@@ -4,6 +4,7 @@ import { routeScopes } from "../../auth/scope-table.ts";
 import type { ChangeLog } from "../../engine/change-log.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { errorBody, SallyportError } from "../../errors.ts";
+import { AckSchema, DaemonSchema } from "../../protocol/rest-answers.ts";
 import { type DaemonFacts, remoteFor } from "../native/snapshot-view.ts";
 import { type Route, type RouteAnswer, route } from "../route.ts";
 
@@ -22,12 +23,17 @@ export function daemonRoutes({ engine, changeLog, facts, stop }: DaemonRouteOpti
       method: "GET",
       path: "/api/daemon",
       scope: routeScopes["GET /api/daemon"],
+      summary: "What the daemon is and does",
+      response: DaemonSchema,
       handle: ({ admission }) => ({ body: describe(admission.lease) }),
     }),
     route({
       method: "POST",
       path: "/api/daemon/stop",
       scope: routeScopes["POST /api/daemon/stop"],
+      summary: "Stops the daemon, or starts it anew",
+      response: AckSchema,
+      responseStatus: 202,
       body: Type.Object({
         force: Type.Optional(Type.Boolean()),
         restart: Type.Optional(Type.Boolean()),

@@ -14,6 +14,8 @@ import {
   revokeRefusal,
 } from "../../pairing/device-rules.ts";
 import type { Device } from "../../protocol/objects.ts";
+import { DeviceSchema } from "../../protocol/objects.ts";
+import { DeviceListSchema } from "../../protocol/rest-answers.ts";
 import { ScopeSchema } from "../../protocol/scopes.ts";
 import { leaseOf } from "../lease-of.ts";
 import { type Route, route } from "../route.ts";
@@ -54,6 +56,9 @@ export function deviceRoutes(deps: DeviceDeps): readonly Route[] {
       method: "GET",
       path: "/api/devices",
       scope: routeScopes["GET /api/devices"],
+      summary: "The paired devices",
+      response: DeviceListSchema,
+      etag: true,
       handle: ({ admission }) => {
         const caller = leaseOf(admission);
         return { body: { devices: devices.list().map((device) => row(device, caller)) } };
@@ -63,6 +68,8 @@ export function deviceRoutes(deps: DeviceDeps): readonly Route[] {
       method: "PATCH",
       path: "/api/devices/:id",
       scope: routeScopes["PATCH /api/devices/:id"],
+      summary: "Renames a device or changes its scopes",
+      response: DeviceSchema,
       body: PatchBody,
       handle: async ({ admission, params, body }) => {
         const caller = leaseOf(admission);
@@ -100,6 +107,7 @@ export function deviceRoutes(deps: DeviceDeps): readonly Route[] {
       method: "DELETE",
       path: "/api/devices/:id",
       scope: routeScopes["DELETE /api/devices/:id"],
+      summary: "Revokes a device; its sockets close",
       handle: async ({ admission, params }) => {
         const caller = leaseOf(admission);
         assertLive(caller);

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { helloProof } from "../../auth/master-token.ts";
 import { routeScopes } from "../../auth/scope-table.ts";
 import type { Access } from "../../protocol/objects.ts";
+import { HelloSchema } from "../../protocol/rest-answers.ts";
 import { type Route, route } from "../route.ts";
 
 export interface HelloDeps {
@@ -24,6 +25,9 @@ export function helloRoutes(deps: HelloDeps): readonly Route[] {
       method: "GET",
       path: "/api/hello",
       scope: routeScopes["GET /api/hello"],
+      summary:
+        "Tells that this is a daemon; to a challenge from its own machine it proves that it knows the master token",
+      response: HelloSchema,
       query: Query,
       handle: ({ admission, query }) => {
         const { challenge } = query;

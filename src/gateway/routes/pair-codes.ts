@@ -6,6 +6,7 @@ import type { CodeBook } from "../../pairing/code-book.ts";
 import { assertLive, byOf, enforce, grantRefusal } from "../../pairing/device-rules.ts";
 import { createOffers } from "../../pairing/offers.ts";
 import type { ReachableAddress } from "../../pairing/reachable-addresses.ts";
+import { PairingCodeSchema } from "../../protocol/rest-answers.ts";
 import { ScopeSchema, scopes as scopeOrder } from "../../protocol/scopes.ts";
 import { leaseOf } from "../lease-of.ts";
 import { type Route, route } from "../route.ts";
@@ -33,6 +34,8 @@ export function pairCodeRoutes(deps: PairCodeDeps): readonly Route[] {
       method: "POST",
       path: "/api/pair/codes",
       scope: routeScopes["POST /api/pair/codes"],
+      summary: "A new code for one device, with a link and a QR code per address",
+      response: PairingCodeSchema,
       body: Body,
       handle: async ({ admission, body }) => {
         const minter = leaseOf(admission);

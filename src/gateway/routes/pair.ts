@@ -3,6 +3,7 @@ import { routeScopes } from "../../auth/scope-table.ts";
 import { SallyportError } from "../../errors.ts";
 import type { Paired, Pairing } from "../../pairing/pair-device.ts";
 import { DeviceKindSchema } from "../../protocol/objects.ts";
+import { PairAnswerSchema } from "../../protocol/rest-answers.ts";
 import { type Route, route } from "../route.ts";
 
 export interface PairDeps {
@@ -27,6 +28,8 @@ export function pairRoutes(deps: PairDeps): readonly Route[] {
       method: "POST",
       path: "/api/pair",
       scope: routeScopes["POST /api/pair"],
+      summary: "Trades a pairing code, or the ticket of a page, for a device token",
+      response: PairAnswerSchema,
       body: Body,
       handle: async ({ admission, body }) => {
         const request = { rawName: body.name, kind: body.kind ?? null, requestClass: admission.requestClass };

@@ -3,7 +3,7 @@ import type { Lease } from "../../auth/principal.ts";
 import { routeScopes } from "../../auth/scope-table.ts";
 import { byOf } from "../../pairing/device-rules.ts";
 import type { Access, By, Remote } from "../../protocol/objects.ts";
-import { AccessSchema } from "../../protocol/objects.ts";
+import { AccessSchema, RemoteSchema } from "../../protocol/objects.ts";
 import { leaseOf } from "../lease-of.ts";
 import { remoteFor } from "../native/snapshot-view.ts";
 import { type Route, route } from "../route.ts";
@@ -27,12 +27,16 @@ export function remoteRoutes({ remote, setAccess }: RemoteRouteOptions): readonl
       method: "GET",
       path: "/api/remote",
       scope: routeScopes["GET /api/remote"],
+      summary: "Remote access as it is now",
+      response: RemoteSchema,
       handle: ({ admission }) => answer(admission.lease, remote()),
     }),
     route({
       method: "POST",
       path: "/api/remote",
       scope: routeScopes["POST /api/remote"],
+      summary: "Switches remote access",
+      response: RemoteSchema,
       body: AccessBody,
       handle: async ({ admission, body }) =>
         answer(admission.lease, await setAccess(body.access, byOf(leaseOf(admission)))),

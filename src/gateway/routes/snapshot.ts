@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { routeScopes } from "../../auth/scope-table.ts";
+import { SnapshotSchema } from "../../protocol/rest-answers.ts";
 import { leaseOf } from "../lease-of.ts";
 import type { SnapshotViews } from "../native/snapshot-view.ts";
 import { type Route, route } from "../route.ts";
@@ -11,6 +12,8 @@ export function snapshotRoutes(views: SnapshotViews): readonly Route[] {
       method: "GET",
       path: "/api/snapshot",
       scope: routeScopes["GET /api/snapshot"],
+      summary: "The whole state, or what was missed since a revision",
+      response: SnapshotSchema,
       query: Type.Object({
         since: Type.Optional(Type.Integer({ minimum: 0 })),
         instance: Type.Optional(Type.String({ maxLength: 64 })),

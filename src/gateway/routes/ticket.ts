@@ -4,6 +4,7 @@ import type { TicketBook } from "../../auth/ticket-book.ts";
 import { SallyportError } from "../../errors.ts";
 import { toTime } from "../../lib/clock.ts";
 import { assertLive } from "../../pairing/device-rules.ts";
+import { TicketSchema } from "../../protocol/rest-answers.ts";
 import { leaseOf } from "../lease-of.ts";
 import { type Route, route } from "../route.ts";
 
@@ -22,6 +23,8 @@ export function ticketRoutes(deps: TicketDeps): readonly Route[] {
       method: "POST",
       path: "/api/ws/ticket",
       scope: routeScopes["POST /api/ws/ticket"],
+      summary: "A stand-in for the credential, for one use within 30 seconds",
+      response: TicketSchema,
       body: Body,
       handle: ({ admission, body }) => {
         const lease = leaseOf(admission);
