@@ -74,6 +74,12 @@ export const commandScopes = {
   job_follow: view,
   job_kill: drive,
   snapshot: view,
+  /** Changes no part of the gate, and ends with the daemon. */
+  keep_awake: drive,
+  control_permissions: {
+    needs: ["view"],
+    alsoNeeds: (input) => (input.request === true ? ["drive"] : []),
+  },
   ping: anyDevice,
 } as const satisfies Record<string, ScopeRow>;
 

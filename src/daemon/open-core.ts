@@ -7,6 +7,8 @@ import { judgeCall } from "../engine/rules/judge-call.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { createDeviceAuthority, type DeviceAuthority } from "../pairing/device-authority.ts";
+import type { KeepAwake } from "./awake/keep-awake.ts";
+import { openKeepAwake } from "./awake/open-keep-awake.ts";
 import type { Closers } from "./closers.ts";
 import type { OpenedHome } from "./open-home.ts";
 import type { StartDaemonOptions } from "./running-daemon.ts";
@@ -20,6 +22,7 @@ export interface Core {
   readonly authority: DeviceAuthority;
   readonly changeLog: ChangeLog;
   readonly engine: Engine;
+  readonly keepAwake: KeepAwake;
   onDevicesChanged(listener: () => void): void;
   onMasterRotated(listener: (token: string) => void): void;
 }
@@ -82,6 +85,8 @@ export async function openCore(
     report: (problem) => log.warn({}, problem),
   });
   closers.add("engine", () => engine.close());
+  const keepAwake = openKeepAwake({ engine, changeLog, env: options.env, log });
+  closers.add("keep awake", () => keepAwake.close());
   return {
     clock,
     startedMs: clock.now(),
@@ -89,6 +94,7 @@ export async function openCore(
     authority,
     changeLog,
     engine,
+    keepAwake,
     onDevicesChanged(listener) {
       devicesChanged = listener;
     },

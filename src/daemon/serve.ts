@@ -52,7 +52,7 @@ const persistRetryMs = 5_000;
 /** Puts application, gate and doors in front of the core, and lets in whom exposure says. */
 export async function serve({ options, home, core, closers, end, reason }: ServeOptions): Promise<Served> {
   const { log, config, state } = home;
-  const { authority, engine, changeLog, clock } = core;
+  const { authority, engine, changeLog, keepAwake, clock } = core;
   const paths = homePaths(options.home);
   const host = options.host ?? state.current.host ?? config.host;
   const warnings: string[] = [];
@@ -76,7 +76,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     started: toTime(core.startedMs),
     idleMinutes: config.idleMinutes,
     remote: () => remoteInfo().current(),
-    awake: () => ({ mode: "off", active: false, available: false }),
+    awake: () => keepAwake.current(),
     clients: () => sockets.count,
   };
   const native = createNativeServer({
@@ -85,6 +85,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     facts,
     registry: sockets,
     commandScopes,
+    setAwake: (mode) => keepAwake.set(mode),
     log,
     now: clock.now,
   });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { limits } from "./limits.ts";
-import { DecisionSchema, ModeSchema } from "./objects.ts";
+import { AwakeModeSchema, DecisionSchema, ModeSchema } from "./objects.ts";
 
 /** Commands of the native dialect, over the socket and `POST /api/command`. Unknown extra fields are ignored (wire.md: "more fields may be added"). */
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -81,6 +81,13 @@ export const commandSchemas = {
     ...clientRef,
     since: Type.Optional(Type.Integer({ minimum: 0 })),
     instance: Type.Optional(Type.String({ maxLength: 64 })),
+  }),
+  keep_awake: Type.Object({ type: Type.Literal("keep_awake"), ...clientRef, mode: AwakeModeSchema }),
+  control_permissions: Type.Object({
+    type: Type.Literal("control_permissions"),
+    ...clientRef,
+    /** Show the system's own prompts, where there are any. */
+    request: Type.Optional(Type.Boolean()),
   }),
   ping: Type.Object({ type: Type.Literal("ping"), ...clientRef }),
 };

@@ -209,10 +209,20 @@ export const RemoteSchema = Type.Object({
 });
 export type Remote = Static<typeof RemoteSchema>;
 
+export const AwakeModeSchema = Type.Union([
+  Type.Literal("busy"),
+  Type.Literal("always"),
+  Type.Literal("off"),
+]);
+export type AwakeMode = Static<typeof AwakeModeSchema>;
 export const AwakeSchema = Type.Object({
-  mode: Type.Union([Type.Literal("busy"), Type.Literal("always"), Type.Literal("off")]),
+  mode: AwakeModeSchema,
+  /** True while the machine is kept from sleeping. */
   active: Type.Boolean(),
+  /** False where this machine has nothing to keep it awake with, or that failed. */
   available: Type.Boolean(),
+  /** Why it is not available, and what would help. */
+  message: Type.Optional(Type.String()),
 });
 export type Awake = Static<typeof AwakeSchema>;
 

@@ -22,7 +22,7 @@ import type { ConnectionTiming } from "../../src/gateway/sockets/connection.ts";
 import { createSocketRegistry, type SocketRegistry } from "../../src/gateway/sockets/registry.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
-import type { Access, Job, Remote, Tab } from "../../src/protocol/objects.ts";
+import type { Access, Awake, Job, Remote, Tab } from "../../src/protocol/objects.ts";
 import type { Scope } from "../../src/protocol/scopes.ts";
 import { fakeLibrary } from "./fake-library.ts";
 
@@ -243,6 +243,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       tunnel: { ...tunnel, link: "https://login.example/secret" },
       devices: 1,
     } as Remote,
+    awake: { mode: "off", active: false, available: true } as Awake,
   };
   const registry = createSocketRegistry({
     onCount: (count) => changeLog.append({ type: "clients", count }),
@@ -254,7 +255,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     started: at,
     idleMinutes: null,
     remote: () => state.remote,
-    awake: () => ({ mode: "off", active: false, available: true }),
+    awake: () => state.awake,
     clients: () => registry.count,
   };
   const now = options.now ?? Date.now;
@@ -264,6 +265,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     facts,
     registry,
     commandScopes,
+    async setAwake(mode) {
+      state.awake = { mode, active: mode === "always", available: true };
+      changeLog.append({ type: "awake", ...state.awake });
+      return state.awake;
+    },
     log,
     now,
     ...(options.timing ? { timing: options.timing } : {}),

@@ -1,16 +1,18 @@
 import type { Engine } from "../../engine/engine.ts";
 import { SallyportError } from "../../errors.ts";
+import type { Awake, AwakeMode } from "../../protocol/objects.ts";
 import type { CommandHandlers } from "./command-table.ts";
 import { ownSnapshot, type SnapshotViews } from "./snapshot-view.ts";
 
 export interface CommandSources {
   readonly engine: Engine;
   readonly views: SnapshotViews;
+  readonly setAwake: (mode: AwakeMode) => Promise<Awake>;
   readonly now: () => number;
 }
 
 /** What each command does and answers (docs/protocol.md, "Commands"): `ack` names what was made or touched. */
-export function createCommandHandlers({ engine, views, now }: CommandSources): CommandHandlers {
+export function createCommandHandlers({ engine, views, setAwake, now }: CommandSources): CommandHandlers {
   return {
     async prompt(command, { actor }) {
       return { type: "ack", ...(await engine.prompt(command, actor)) };
@@ -77,6 +79,12 @@ export function createCommandHandlers({ engine, views, now }: CommandSources): C
       const full = ownSnapshot(views, lease, { workspace: connection?.workspace ?? null, rawVersion: null });
       return { ...full };
     },
+    async keep_awake(command, { actor }) {
+      actor.assertLive();
+      return { type: "awake", ...(await setAwake(command.mode)) };
+    },
+    // There is nothing on any system yet that the daemon would have to ask the user for.
+    control_permissions: () => ({ type: "control", available: false, permissions: [] }),
     ping: () => ({ type: "pong", at: new Date(now()).toISOString() }),
   };
 }

@@ -3,6 +3,7 @@ import type { ChangeLog } from "../../engine/change-log.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Log } from "../../lib/log.ts";
 import { limits } from "../../protocol/limits.ts";
+import type { Awake, AwakeMode } from "../../protocol/objects.ts";
 import { admissionOf } from "../admission.ts";
 import { createAcceptor, refuseUpgrade, type UpgradeHandler } from "../sockets/accept.ts";
 import {
@@ -28,6 +29,7 @@ export interface NativeServerOptions {
   readonly facts: DaemonFacts;
   readonly registry: SocketRegistry;
   readonly commandScopes: Readonly<Record<string, ScopeRow>>;
+  readonly setAwake: (mode: AwakeMode) => Promise<Awake>;
   readonly log: Log;
   readonly now?: () => number;
   readonly timing?: ConnectionTiming;
@@ -49,7 +51,8 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   const { engine, changeLog, facts, registry, log } = options;
   const now = options.now ?? Date.now;
   const views = createSnapshotViews({ engine, changeLog, facts });
-  const table = createCommandTable(createCommandHandlers({ engine, views, now }), options.commandScopes);
+  const handlers = createCommandHandlers({ engine, views, setAwake: options.setAwake, now });
+  const table = createCommandTable(handlers, options.commandScopes);
   const fanout = createFanout(changeLog);
   const { accept } = createAcceptor();
 

@@ -297,7 +297,12 @@ describe("commands", () => {
   it("does not let a command exist without a row in the scope table", async () => {
     app = await startTestApp();
     const { engine } = app;
-    const handlers = createCommandHandlers({ engine, views: app.native.views, now: Date.now });
+    const handlers = createCommandHandlers({
+      engine,
+      views: app.native.views,
+      setAwake: async (mode) => ({ mode, active: false, available: true }),
+      now: Date.now,
+    });
     const { ping: _ping, ...rows } = commandScopes;
     expect(() => createCommandTable(handlers, rows)).toThrow(TypeError);
     expect(() => createCommandTable(handlers, { ...commandScopes, ping: { needs: "public" } })).toThrow(
