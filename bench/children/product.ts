@@ -24,6 +24,7 @@ const calls = {
       tokenFile: null,
       cwd: home,
       env: { PATH: process.env.PATH },
+      hangUp: "end",
     };
     const closers = createClosers(() => opened.log);
     const opened = await openHome(homePaths(home), options, closers);

@@ -9,19 +9,20 @@ import { inline } from "./text.ts";
 /** For service managers, and what `daemon start` starts: no keys, no code, no QR. */
 export const runDaemonCommand: CommandSpec = {
   usage: "run",
-  about: "Run the daemon in the foreground, without keys and codes: for a service manager.",
+  about:
+    "Run the daemon in the foreground, without keys and codes: for a service manager. SIGHUP makes it read config.toml again.",
   examples: ["sallyport daemon run --port 7701"],
   options: daemonOptions,
   async run(call) {
     const flags = daemonFlags(call);
-    const started = await startForeground(call, flags);
+    const started = await startForeground(call, flags, "reload");
     if (started.state === "running")
       throw failedError(
         `The daemon of ${call.paths.home} runs already at ${started.link.file.url} (pid ${started.link.file.pid}). Stop it first: sallyport daemon stop`,
         "conflict",
       );
     const { foreground } = started;
-    const stops = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
+    const stops = (["SIGINT", "SIGTERM"] as const).map((signal) =>
       call.io.onSignal(signal, () => void foreground.stop()),
     );
     try {

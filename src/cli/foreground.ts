@@ -21,8 +21,16 @@ export type StartedForeground =
   /** Our own daemon was there first. */
   | { readonly state: "running"; readonly link: DaemonLink };
 
-/** Starts the daemon in this process. Throws when it cannot: the text names the next step. */
-export async function startForeground(call: Call, flags: DaemonFlags): Promise<StartedForeground> {
+/**
+ * Starts the daemon in this process. Throws when it cannot: the text names the next step.
+ *
+ * @param hangUp what SIGHUP does: `end` where a terminal may go away, `reload` to read config.toml again
+ */
+export async function startForeground(
+  call: Call,
+  flags: DaemonFlags,
+  hangUp: "end" | "reload",
+): Promise<StartedForeground> {
   // Only these two commands need the daemon's code; the others start faster without it.
   const [{ startDaemon }, { StartupError }] = await Promise.all([
     import("../daemon/start-daemon.ts"),
@@ -38,6 +46,7 @@ export async function startForeground(call: Call, flags: DaemonFlags): Promise<S
       tokenFile: flags.tokenFile,
       cwd: call.io.cwd,
       env: call.io.env,
+      hangUp,
     });
     return {
       state: "started",

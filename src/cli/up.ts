@@ -19,7 +19,7 @@ export const upCommand: CommandSpec = {
     const flags = daemonFlags(call);
     const found = await findDaemon(call.paths, call.io.env);
     if (found.state === "running") return showRunning(call, found.link, flags);
-    const started = await startForeground(call, flags);
+    const started = await startForeground(call, flags, hangUpOf(call));
     if (started.state === "running") return showRunning(call, started.link, flags);
     return stayInFront(call, flags, started.foreground);
   },
@@ -40,9 +40,8 @@ async function showRunning(call: Call, link: DaemonLink, flags: DaemonFlags): Pr
 
 async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foreground): Promise<number> {
   const { io, out } = call;
-  const stops = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
-    io.onSignal(signal, () => void foreground.stop()),
-  );
+  const signals = ["SIGINT", "SIGTERM", ...(hangUpOf(call) === "end" ? (["SIGHUP"] as const) : [])] as const;
+  const stops = signals.map((signal) => io.onSignal(signal, () => void foreground.stop()));
   let stopKeys: (() => void) | null = null;
   try {
     const link = await requireDaemon(call.paths, io.env);
@@ -67,6 +66,11 @@ async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foregroun
     stopKeys?.();
     for (const stop of stops) stop();
   }
+}
+
+/** On a terminal its end is ours, as for any program there; under nohup or a supervisor SIGHUP says: read the settings again. */
+function hangUpOf({ io }: Call): "end" | "reload" {
+  return io.keyboard !== null || io.stdout.isTerminal ? "end" : "reload";
 }
 
 async function onKey(call: Call, link: DaemonLink, foreground: Foreground, key: string): Promise<void> {

@@ -17,12 +17,14 @@ export const settingEffects: Readonly<Record<string, SettingEffect>> = {
   trusted_proxies: { counts: "at once", value: (config) => config.trustedProxies },
   "daemon.browse_root": { counts: "at once", value: (config) => config.browseRoot },
   "daemon.idle_minutes": { counts: "at once", value: (config) => config.idleMinutes },
+  "daemon.runtime": { counts: "at once", value: (config) => config.runtime },
   tls: { counts: "at once", value: (config) => config.tls },
   door: { counts: "at once", value: (config) => config.doors },
   rules: { counts: "at once", value: (config) => config.rules },
   mew: { counts: "at once", value: (config) => config.mewDetachGraceSeconds },
   jobs: { counts: "at once", value: (config) => config.jobs },
   agents: { counts: "next use", value: (config) => config.agents },
+  replay: { counts: "next use", value: (config) => config.replayScripts },
   tunnel: { counts: "next use", value: (config) => config.tunnel },
 };
 

@@ -1,10 +1,11 @@
 import type { AuditSink } from "../auth/audit.ts";
-import type { Config } from "../config/config.ts";
+import type { DoorConfig } from "../config/config.ts";
 import type { Door, DoorSpec } from "../gateway/doors.ts";
 import type { Gateway } from "../gateway/gate-server.ts";
+import { createConfiguredDoors, isTaken } from "./configured-doors.ts";
 import type { StateStore } from "./daemon-state.ts";
 import { doorPortCandidates, ephemeralRange } from "./door-port.ts";
-import { StartupError } from "./startup-error.ts";
+import type { PreparedChange } from "./reload/reload-config.ts";
 
 type ForwarderSpec = Extract<DoorSpec, { kind: "forwarder" }>;
 
@@ -36,7 +37,9 @@ export interface DoorKeeperOptions {
 
 export interface DoorKeeper {
   /** Opens the doors of the configuration. Throws StartupError `listen`, naming the door. */
-  openConfigured(doors: Config["doors"]): Promise<void>;
+  openConfigured(doors: readonly DoorConfig[]): Promise<void>;
+  /** Makes ready to have these doors of the configuration instead of those of before. Rejects as `openConfigured`. */
+  prepareConfigured(doors: readonly DoorConfig[]): Promise<PreparedChange>;
   /** Opens a door on a loopback port that stays the same for this name, outside the range of outgoing connections. */
   openDoor(request: DoorRequest): Promise<OpenedDoor>;
   /** Public addresses: of doors opened by code first, then those of the configuration. */
@@ -48,7 +51,7 @@ const triedPorts = 32;
 /** Keeps the doors for forwarders: everything that arrives at one is remote, whatever it says. */
 export function createDoorKeeper(options: DoorKeeperOptions): DoorKeeper {
   const { gateway, state, audit } = options;
-  const configured: string[] = [];
+  const configured = createConfiguredDoors(options);
   const opened = new Map<string, { readonly port: number; url: string | null }>();
 
   async function open(spec: ForwarderSpec): Promise<Door> {
@@ -72,20 +75,10 @@ export function createDoorKeeper(options: DoorKeeperOptions): DoorKeeper {
 
   return {
     async openConfigured(doors) {
-      for (const { name, listen, url } of doors)
-        try {
-          await open({ kind: "forwarder", name, listen, publicUrl: url, addressSource: "none" });
-          configured.push(url);
-        } catch (error) {
-          const where = listen.kind === "port" ? `port ${listen.port}` : listen.path;
-          const why = isTaken(error) ? "it is taken" : String((error as NodeJS.ErrnoException).code ?? error);
-          throw new StartupError(
-            "listen",
-            `The [[door]] for ${url} cannot listen on ${where}: ${why}. Change it in config.toml, or end what is there.`,
-            { cause: error },
-          );
-        }
+      const change = await configured.prepare(doors);
+      change.commit();
     },
+    prepareConfigured: configured.prepare,
     async openDoor(request) {
       const { name } = request;
       if (opened.has(name)) throw new TypeError(`the door ${name} is open already`);
@@ -115,12 +108,7 @@ export function createDoorKeeper(options: DoorKeeperOptions): DoorKeeper {
     },
     urls() {
       const ofTunnels = [...opened.values()].flatMap(({ url }) => (url === null ? [] : [url]));
-      return [...ofTunnels, ...configured];
+      return [...ofTunnels, ...configured.urls()];
     },
   };
-}
-
-function isTaken(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EADDRINUSE" || code === "EACCES";
 }

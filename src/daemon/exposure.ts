@@ -36,6 +36,8 @@ export interface Exposure {
   set(access: Access, by: By | null): Promise<void>;
   /** What was set at run time before the last end of the daemon takes effect again. Yields why it could not, or null. */
   restore(): Promise<string | null>;
+  /** Does something during which exposure does not change. */
+  undisturbed<T>(work: () => Promise<T>): Promise<T>;
   /** Takes no further change and waits for the one under way. What is open is closed with the gateway, and remembered. */
   close(): Promise<void>;
 }
@@ -144,6 +146,7 @@ export function createExposure(options: ExposureOptions): Exposure {
           return error instanceof Error ? error.message : String(error);
         }
       }),
+    undisturbed: inTurn,
     close() {
       closed = true;
       return inTurn(async () => {

@@ -3,6 +3,8 @@ import type { Access } from "../protocol/objects.ts";
 /** What keeps a daemon up. */
 export interface Activity {
   readonly access: Access;
+  /** A person wants this machine awake for as long as the daemon runs. */
+  readonly keptAwake: boolean;
   readonly clients: number;
   readonly runningAgents: number;
   readonly runningJobs: number;
@@ -16,6 +18,7 @@ export interface Activity {
 export function isBusy(activity: Activity): boolean {
   return (
     activity.access !== "off" ||
+    activity.keptAwake ||
     activity.clients > 0 ||
     activity.runningAgents > 0 ||
     activity.runningJobs > 0 ||
@@ -24,29 +27,28 @@ export function isBusy(activity: Activity): boolean {
 }
 
 export interface IdleWatchOptions {
-  /** 0: never. */
-  readonly idleMinutes: number;
+  /** 0: never. Asked at each look, because settings change. */
+  readonly idleMinutes: () => number;
   readonly activity: () => Activity;
   readonly monotonicNow: () => number;
   readonly onIdle: () => void;
-  /** How often to look; default once a minute, at most the idle time itself. */
-  readonly everyMs?: number;
 }
+
+const everyMs = 10_000;
 
 /** Looks now and then whether the daemon was idle for the whole time, and tells once. Returns how to stop. */
 export function watchIdle(options: IdleWatchOptions): () => void {
-  if (options.idleMinutes === 0) return () => undefined;
-  const idleMs = options.idleMinutes * 60_000;
   let quietSinceMs = options.monotonicNow();
   const timer = setInterval(() => {
     const activity = options.activity();
     const now = options.monotonicNow();
     if (isBusy(activity)) quietSinceMs = now;
     else quietSinceMs = Math.max(quietSinceMs, activity.lastRequestMs);
-    if (now - quietSinceMs < idleMs) return;
+    const idleMs = options.idleMinutes() * 60_000;
+    if (idleMs === 0 || now - quietSinceMs < idleMs) return;
     clearInterval(timer);
     options.onIdle();
-  }, options.everyMs ?? 60_000);
+  }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -67,7 +67,19 @@ export async function openCore(
   const jobs = await createJobs({
     jobsFolder: paths.jobs,
     now: clock.now,
-    limits: { ...config.jobs, freeDiskFloorBytes },
+    // Asked at each use: settings change while jobs run.
+    limits: {
+      get maxLogBytes() {
+        return config.current.jobs.maxLogBytes;
+      },
+      get maxTotalBytes() {
+        return config.current.jobs.maxTotalBytes;
+      },
+      get keepDays() {
+        return config.current.jobs.keepDays;
+      },
+      freeDiskFloorBytes,
+    },
     environment: options.env,
     onWarning: (message) => log.warn({}, message),
   });
@@ -77,10 +89,10 @@ export async function openCore(
     changeLog,
     jobs,
     judgeCall,
-    rules: () => config.rules,
+    rules: () => config.current.rules,
     state: home.stateFile,
     startFolder: options.cwd,
-    browseRoot: () => config.browseRoot,
+    browseRoot: () => config.current.browseRoot,
     now: clock.now,
     report: (problem) => log.warn({}, problem),
   });

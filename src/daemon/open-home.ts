@@ -2,14 +2,15 @@ import { isHostOrAddress } from "../config/check-listen.ts";
 import type { Config } from "../config/config.ts";
 import type { HomePaths } from "../config/home-paths.ts";
 import { loadConfig } from "../config/load-config.ts";
-import { parseRule } from "../engine/rules/parse-rule.ts";
-import { SallyportError } from "../errors.ts";
 import { systemClock } from "../lib/clock.ts";
 import { openStateFile, type StateFile } from "../lib/state-file.ts";
 import type { Closers } from "./closers.ts";
 import { createDaemonLog, type DaemonLog } from "./create-log.ts";
 import { openDaemonState, type StateStore } from "./daemon-state.ts";
 import { readFixedToken } from "./fixed-token.ts";
+import { createLiveConfig, type LiveConfig } from "./live-config.ts";
+import { type FileMark, fileMark } from "./reload/watch-file.ts";
+import { ruleProblem } from "./rule-problem.ts";
 import type { StartDaemonOptions } from "./running-daemon.ts";
 import { StartupError } from "./startup-error.ts";
 import { takeHome } from "./take-home.ts";
@@ -18,7 +19,11 @@ import { tidyHome } from "./tidy-home.ts";
 /** What a daemon has when it holds its home: nothing of it is on the network yet. */
 export interface OpenedHome {
   readonly log: DaemonLog;
-  readonly config: Config;
+  readonly config: LiveConfig;
+  /** `config.toml` as it was when it was read. */
+  readonly configMark: FileMark;
+  /** Reads it again, as at the start. */
+  readonly loadConfig: () => Promise<Config>;
   readonly stateFile: StateFile;
   readonly state: StateStore;
   /** Null: the one in `daemon.token`. */
@@ -44,20 +49,13 @@ export async function openHome(
   const level = options.env.SALLYPORT_LOG === "debug" ? "debug" : "info";
   const log = createDaemonLog({ path: paths.daemonLog, level, now: systemClock.now });
   closers.add("log", () => log.close());
-  const config = await loadConfig(paths.config, { ruleProblem });
+  const load = () => loadConfig(paths.config, { ruleProblem });
+  // Before it is read: what is written after this is seen as a change.
+  const configMark = await fileMark(paths.config);
+  const config = createLiveConfig(await load());
   const stateFile = await openStateFile({ path: paths.state });
   const state = openDaemonState(stateFile);
   const fixedToken = await readFixedToken(options.tokenFile, options.env);
   if (fixedToken !== null) log.protect(fixedToken);
-  return { log, config, stateFile, state, fixedToken };
-}
-
-function ruleProblem(rawRule: string): string | null {
-  try {
-    parseRule(rawRule);
-    return null;
-  } catch (error) {
-    if (error instanceof SallyportError) return error.message;
-    throw error;
-  }
+  return { log, config, configMark, loadConfig: load, stateFile, state, fixedToken };
 }

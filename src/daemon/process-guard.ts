@@ -26,15 +26,26 @@ export function guardProcess(log: Log, fatal: () => void): () => void {
   };
 }
 
+/** What the daemon does when it hears a signal. */
+export interface SignalActions {
+  /** SIGTERM and SIGINT: ends the daemon in order. */
+  readonly end: () => void;
+  /** SIGHUP: a terminal that went away, or a person who wants the settings read again. */
+  readonly hangUp: () => void;
+}
+
 /**
- * Ends the daemon in order when the system or a person asks for it. To be in place before the daemon tells where it is:
- * whoever reads that may ask at once. Returns how to take it off.
+ * Hears signals. To be in place before the daemon tells where it is: whoever reads that may send one at once. Returns how
+ * to take it off.
  */
-export function onEndSignals(end: () => void): () => void {
-  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, end);
+export function onSignals({ end, hangUp }: SignalActions): () => void {
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
+  process.on("SIGHUP", hangUp);
   return () => {
-    for (const signal of signals) process.off(signal, end);
+    process.off("SIGTERM", end);
+    process.off("SIGINT", end);
+    process.off("SIGHUP", hangUp);
   };
 }
 

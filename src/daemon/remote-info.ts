@@ -6,7 +6,7 @@ import { noTunnel, remoteView } from "./remote-view.ts";
 
 export interface RemoteInfoOptions {
   readonly door: Pick<Door, "bound" | "port">;
-  readonly hasTls: boolean;
+  readonly hasTls: () => boolean;
   readonly access: () => Access;
   readonly doorUrls: () => readonly string[];
   readonly devices: () => number;
@@ -35,7 +35,7 @@ export function createRemoteInfo(options: RemoteInfoOptions): RemoteInfo {
       doorUrls: options.doorUrls(),
       boundHosts: options.door.bound.map(hostOf),
       port,
-      lanScheme: options.hasTls ? "https" : "http",
+      lanScheme: options.hasTls() ? "https" : "http",
       localUrl: `http://127.0.0.1:${port}`,
       interfaces: networkInterfaces(),
     });

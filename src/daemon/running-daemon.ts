@@ -16,6 +16,8 @@ export interface StartDaemonOptions {
   /** The folder of the first tab of a fresh home. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What SIGHUP means: the terminal is gone, so end; or, for one that has none, read the settings again. */
+  readonly hangUp: "end" | "reload";
 }
 
 /** Why a daemon ends. `stopped`: a request asked for it; exposure is forgotten, unless it is a restart. */

@@ -1,4 +1,5 @@
 import { commandScopes, routeScopes } from "../auth/scope-table.ts";
+import type { Config } from "../config/config.ts";
 import { homePaths } from "../config/home-paths.ts";
 import { createApp } from "../gateway/app.ts";
 import { closeGraceMs, createGateway } from "../gateway/gate-server.ts";
@@ -11,14 +12,16 @@ import type { Access } from "../protocol/objects.ts";
 import type { Closers } from "./closers.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
 import { createDoorKeeper, type DoorKeeper } from "./door-keeper.ts";
-import { createExposure } from "./exposure.ts";
+import { createExposure, type Exposure } from "./exposure.ts";
+import { gateSettings } from "./gate-settings.ts";
 import type { Activity } from "./idle.ts";
-import { machineNames } from "./machine-names.ts";
-import { networkSide, openMainDoor } from "./main-door.ts";
+import { openMainDoor } from "./main-door.ts";
+import { createNetworkSide } from "./network-side.ts";
 import type { Core } from "./open-core.ts";
 import type { OpenedHome } from "./open-home.ts";
 import { pageFolder } from "./page-folder.ts";
 import { createRefusalLog } from "./refusal-log.ts";
+import type { ConfigPart, PreparedChange } from "./reload/reload-config.ts";
 import { createRemoteInfo, type RemoteInfo } from "./remote-info.ts";
 import { restRoutes } from "./rest-routes.ts";
 import type { EndReason, StartDaemonOptions } from "./running-daemon.ts";
@@ -39,6 +42,10 @@ export interface Served {
   readonly activity: () => Activity;
   readonly access: () => Access;
   readonly openDoor: DoorKeeper["openDoor"];
+  /** What takes over other settings. */
+  readonly configParts: readonly ConfigPart[];
+  /** Does something during which exposure does not change. */
+  readonly undisturbed: Exposure["undisturbed"];
   /** Writes `daemon.json`, and again whenever the master token changes. */
   announce(): Promise<void>;
 }
@@ -54,7 +61,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   const { log, config, state } = home;
   const { authority, engine, changeLog, keepAwake, clock } = core;
   const paths = homePaths(options.home);
-  const host = options.host ?? state.current.host ?? config.host;
+  const hostOf = ({ host }: Config): string | null => options.host ?? state.current.host ?? host;
   const warnings: string[] = [];
   let lastRequestMs = clock.monotonicNow();
   let port = 0;
@@ -74,7 +81,9 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     version: options.version,
     pid: process.pid,
     started: toTime(core.startedMs),
-    idleMinutes: config.idleMinutes,
+    get idleMinutes() {
+      return config.current.idleMinutes;
+    },
     remote: () => remoteInfo().current(),
     awake: () => keepAwake.current(),
     clients: () => sockets.count,
@@ -107,6 +116,8 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     port: () => port,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
     now: clock.now,
+    configPath: paths.config,
+    config: () => config.current,
   });
   const staticFiles = await loadStaticFiles(pageFolder);
   const app = await createApp({
@@ -117,8 +128,6 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     now: clock.now,
   });
   closers.add("application", () => app.close());
-    configPath: paths.config,
-    config: () => config,
 
   const refusals = createRefusalLog({ log, intervalMs: refusalIntervalMs });
   closers.add("refusal log", () => refusals.close());
@@ -127,12 +136,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     isStaticPath: (path) => isStaticPath(staticFiles, path),
     verifyCredential: authority.verifyCredential,
     access: () => access(),
-    settings: {
-      hosts: config.hosts,
-      machineNames: machineNames(),
-      origins: config.origins,
-      trustedProxies: config.trustedProxies,
-    },
+    settings: gateSettings(config.current),
     handleRequest(request, response) {
       lastRequestMs = clock.monotonicNow();
       app.routing(request, response);
@@ -147,7 +151,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   });
   closers.add("gateway", () => gateway.close(closeGraceMs));
 
-  const door = await openMainDoor(gateway, options.port ?? config.port, authority.master.token);
+  const door = await openMainDoor(gateway, options.port ?? config.current.port, authority.master.token);
   port = door.port ?? 0;
   const doors = createDoorKeeper({
     gateway,
@@ -156,9 +160,14 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     onChange: () => remoteInfo().refresh(),
     closeGraceMs,
   });
+  const network = createNetworkSide({
+    door,
+    settings: { host: hostOf(config.current), tls: config.current.tls },
+    closeGraceMs,
+  });
   const exposure = createExposure({
     state,
-    network: networkSide({ door, host, tls: config.tls }),
+    network,
     closeRemote(which) {
       sockets.closeRemote(which === "all" ? undefined : (admission) => admission.door === "main");
       gateway.closeUnadmitted(closeGraceMs);
@@ -171,7 +180,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   access = () => exposure.access;
   const info = createRemoteInfo({
     door,
-    hasTls: config.tls !== null,
+    hasTls: () => network.hasTls,
     access,
     doorUrls: () => doors.urls(),
     devices: () => authority.devices.count,
@@ -190,7 +199,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
 
   closers.add("exposure", () => exposure.close());
 
-  await doors.openConfigured(config.doors);
+  await doors.openConfigured(config.current.doors);
   if (options.host !== null && options.host !== state.current.host)
     await state.update({ host: options.host });
   const notRestored = await exposure.restore();
@@ -208,10 +217,18 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     warnings,
     access,
     openDoor: doors.openDoor,
+    undisturbed: exposure.undisturbed,
+    configParts: [
+      { prepare: async (next) => onCommit(() => gateway.setSettings(gateSettings(next))) },
+      { prepare: (next) => doors.prepareConfigured(next.doors) },
+      { prepare: (next) => network.prepare({ host: hostOf(next), tls: next.tls }) },
+      { prepare: async () => onCommit(info.refresh) },
+    ],
     activity() {
       const counts = engine.counts();
       return {
         access: exposure.access,
+        keptAwake: keepAwake.current().mode === "always",
         clients: sockets.count,
         runningAgents: counts.running_agents,
         runningJobs: counts.running_jobs,
@@ -238,4 +255,9 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
       });
     },
   };
+}
+
+/** A change that needs no preparation. */
+function onCommit(commit: () => void): PreparedChange {
+  return { commit, abandon: () => undefined };
 }

@@ -6,7 +6,8 @@ import { removeDaemonFile } from "./daemon-file.ts";
 import { watchIdle } from "./idle.ts";
 import { openCore } from "./open-core.ts";
 import { openHome } from "./open-home.ts";
-import { guardProcess, onEndSignals } from "./process-guard.ts";
+import { guardProcess, onSignals } from "./process-guard.ts";
+import { openReload } from "./reload/open-reload.ts";
 import type { EndReason, RunningDaemon, StartDaemonOptions } from "./running-daemon.ts";
 import { serve } from "./serve.ts";
 import { startFailure } from "./start-failure.ts";
@@ -65,14 +66,26 @@ async function assemble(
   closers.add(
     "idle watch",
     watchIdle({
-      idleMinutes: config.idleMinutes,
+      idleMinutes: () => config.current.idleMinutes,
       activity: served.activity,
       monotonicNow: core.clock.monotonicNow,
       onIdle: () => ending.end("idle"),
     }),
   );
+  const reload = openReload({
+    path: paths.config,
+    mark: home.configMark,
+    load: home.loadConfig,
+    live: config,
+    parts: served.configParts,
+    undisturbed: served.undisturbed,
+    changeLog: core.changeLog,
+    log,
+  });
+  closers.add("settings", () => reload.close());
+  const end = (): void => void ending.end("signal");
   // Not taken off while it ends: a second signal must not cut the end short.
-  onEndSignals(() => void ending.end("signal"));
+  onSignals({ end, hangUp: options.hangUp === "end" ? end : reload.now });
   await served.announce();
   closers.add("daemon.json", () => removeDaemonFile(paths.daemonFile, core.instance));
   log.info(

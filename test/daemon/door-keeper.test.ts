@@ -108,3 +108,63 @@ describe("createDoorKeeper", () => {
     blocker.close();
   });
 });
+
+describe("other doors in the configuration", () => {
+  const door = (port: number, url: string) => ({ name: "x", listen: { kind: "port" as const, port }, url });
+  const hello = (port: number, host: string) =>
+    request(`http://127.0.0.1:${port}`, "GET", "/api/hello", { headers: { host } });
+
+  async function freePort(): Promise<number> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    server.close();
+    await once(server, "close");
+    return typeof address === "object" && address ? address.port : 0;
+  }
+
+  it("open what is new, keep what stays, give it its new address, and close what is gone", async () => {
+    const { gateway, keeper, audited } = start();
+    const [one, two, three] = [await freePort(), await freePort(), await freePort()];
+    await keeper.openConfigured([door(one, "https://one.example"), door(two, "https://two.example")]);
+    const change = await keeper.prepareConfigured([
+      door(three, "https://three.example"),
+      door(two, "https://other.example"),
+    ]);
+    expect((await hello(three, "three.example")).json.code).toBe("host_refused");
+    expect((await hello(two, "two.example")).status).toBe(200);
+    change.commit();
+    expect(keeper.urls()).toEqual(["https://three.example", "https://other.example"]);
+    expect((await hello(three, "three.example")).status).toBe(200);
+    expect((await hello(two, "two.example")).json.code).toBe("host_refused");
+    expect((await hello(two, "other.example")).status).toBe(200);
+    await expect(hello(one, "one.example")).rejects.toThrow();
+    expect(audited.map((event) => `${event.type} ${"door" in event ? event.door : ""}`)).toEqual([
+      "door_opened door-1",
+      "door_opened door-2",
+      "door_opened door-3",
+      "door_closed door-1",
+    ]);
+    await gateway.close(0);
+  });
+
+  it("are as they were when one cannot be opened, or another part refuses", async () => {
+    const { gateway, keeper, audited } = start();
+    const [one, two] = [await freePort(), await freePort()];
+    const blocker = createServer().listen(0, "127.0.0.1");
+    await once(blocker, "listening");
+    const address = blocker.address();
+    const taken = typeof address === "object" && address ? address.port : 0;
+    await keeper.openConfigured([door(one, "https://one.example")]);
+    await expect(
+      keeper.prepareConfigured([door(two, "https://two.example"), door(taken, "https://taken.example")]),
+    ).rejects.toThrow("https://taken.example");
+    await expect(hello(two, "two.example")).rejects.toThrow();
+    await (await keeper.prepareConfigured([door(two, "https://two.example")])).abandon();
+    await expect(hello(two, "two.example")).rejects.toThrow();
+    expect((await hello(one, "one.example")).status).toBe(200);
+    expect(audited.map(({ type }) => type)).toEqual(["door_opened"]);
+    await gateway.close(0);
+    blocker.close();
+  });
+});

@@ -3,6 +3,7 @@ import { type Activity, isBusy, watchIdle } from "../../src/daemon/idle.ts";
 
 const quiet: Activity = {
   access: "off",
+  keptAwake: false,
   clients: 0,
   runningAgents: 0,
   runningJobs: 0,
@@ -15,6 +16,7 @@ describe("isBusy", () => {
     [{}, false, "nothing at all"],
     [{ access: "on" as const }, true, "remote access is on: someone may come"],
     [{ access: "tunnel" as const }, true, "a tunnel leads here"],
+    [{ keptAwake: true }, true, "a person wants the machine awake as long as it runs"],
     [{ clients: 1 }, true, "a client is connected"],
     [{ runningAgents: 1 }, true, "a turn runs"],
     [{ runningJobs: 1 }, true, "a job runs"],
@@ -32,14 +34,18 @@ describe("watchIdle", () => {
     let activity = quiet;
     let now = 0;
     let idle = 0;
+    let limit = idleMinutes;
     const stop = watchIdle({
-      idleMinutes,
+      idleMinutes: () => limit,
       activity: () => activity,
       monotonicNow: () => now,
       onIdle: () => idle++,
     });
     return {
       stop,
+      setLimit: (minutes: number) => {
+        limit = minutes;
+      },
       set: (over: Partial<Activity>) => {
         activity = { ...quiet, ...over };
       },
@@ -69,6 +75,14 @@ describe("watchIdle", () => {
     expect(watched.minutes(9)).toBe(0);
     watched.set({ lastRequestMs: 19 * 60_000 });
     expect(watched.minutes(9)).toBe(0);
+    expect(watched.minutes(1)).toBe(1);
+  });
+
+  it("goes by another limit at once", () => {
+    const watched = watch(0);
+    expect(watched.minutes(200)).toBe(0);
+    watched.setLimit(300);
+    expect(watched.minutes(99)).toBe(0);
     expect(watched.minutes(1)).toBe(1);
   });
 

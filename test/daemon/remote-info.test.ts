@@ -9,7 +9,7 @@ it("announces what changed, once, and nothing when nothing did", () => {
   const told: Remote[] = [];
   const info = createRemoteInfo({
     door: { bound, port: 7700 },
-    hasTls: false,
+    hasTls: () => false,
     access: () => access,
     doorUrls: () => ["https://x.example/"],
     devices: () => devices,
