@@ -1,4 +1,4 @@
-import { unlink } from "node:fs/promises";
+import { chmod, unlink } from "node:fs/promises";
 import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net";
 
 export type AcceptSocket = (socket: Socket) => void;
@@ -34,12 +34,15 @@ export async function listenTcp(host: string, port: number, accept: AcceptSocket
   return { text: `${shown}:${address.port}`, host, port: address.port, close: () => server.close() };
 }
 
+/** For the user and the group of the socket, which a setgid folder gives it: a proxy may run as another user. */
+const socketMode = 0o660;
+
 /**
- * Listens on a Unix socket. What it lets in is remote whoever calls, as on a loopback port, so every user's proxy may
+ * Listens on a Unix socket. What it lets in is remote whoever calls; other users than those of its group may not even
  * connect. A socket file that nobody listens on any more is replaced.
  */
 export async function listenUnix(path: string, accept: AcceptSocket): Promise<Listener> {
-  const options: ListenOptions = { path, backlog, readableAll: true, writableAll: true, exclusive: true };
+  const options: ListenOptions = { path, backlog, exclusive: true };
   let server: Server;
   try {
     server = await listen(options, accept);
@@ -47,6 +50,12 @@ export async function listenUnix(path: string, accept: AcceptSocket): Promise<Li
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || !(await isStale(path))) throw error;
     await unlink(path);
     server = await listen(options, accept);
+  }
+  try {
+    await chmod(path, socketMode);
+  } catch (error) {
+    server.close();
+    throw error;
   }
   return { text: path, host: path, port: null, close: () => server.close() };
 }

@@ -388,6 +388,7 @@ describe("a door of the configuration", () => {
       connectTo: { socketPath: path },
     });
     expect(answer.json.code).toBe("remote_off");
+    expect(await modeOf(path)).toBe(0o660);
   });
 
   it("that cannot be opened stops the start and is named", async () => {
