@@ -8,6 +8,8 @@ export interface Call {
   readonly out: Printer;
   readonly paths: HomePaths;
   readonly json: boolean;
+  /** The name after `-C`: a paired daemon elsewhere. Null: this home's own. */
+  readonly remote: string | null;
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly version: string;
@@ -19,7 +21,7 @@ export interface OptionSpec {
   readonly about: string;
 }
 
-/** A command as data; `main.ts` lists them all. */
+/** A command as data; `commands.ts` lists them all. */
 export interface CommandSpec {
   /** Name and arguments: `revoke <id>`. */
   readonly usage: string;
@@ -30,6 +32,8 @@ export interface CommandSpec {
   readonly json?: boolean;
   /** Everything from the first word on belongs to the command, options included. */
   readonly passThrough?: boolean;
+  /** Works with `-C NAME` too. Everything else is about this machine. */
+  readonly anywhere?: boolean;
   readonly children?: readonly CommandSpec[];
   /** Yields the exit code. A group without it only has children. */
   readonly run?: (call: Call) => Promise<number>;

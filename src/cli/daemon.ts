@@ -3,10 +3,11 @@ import { exitCodes } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn } from "./command.ts";
 import { daemonFlags, daemonOptions, flagWords } from "./daemon-flags.ts";
 import { runDaemonCommand } from "./daemon-run.ts";
-import { type DaemonLink, findDaemon, requireDaemon } from "./find-daemon.ts";
+import { type DaemonLink, findDaemon } from "./find-daemon.ts";
 import { networkCanRead, networkWarning } from "./offers.ts";
 import { spawnDaemon } from "./spawn-daemon.ts";
-import { stopDaemon } from "./stop-daemon.ts";
+import { requestStop, stopDaemon } from "./stop-daemon.ts";
+import { requireTarget, type Target } from "./target.ts";
 import { inline, shortTime } from "./text.ts";
 
 const force = { flags: "--force", about: "even while agents or jobs run: turns are cancelled, jobs go on" };
@@ -23,7 +24,7 @@ const start: CommandSpec = {
     const link = found.state === "running" ? found.link : await spawnDaemon(call, flagWords(flags));
     if (found.state === "running")
       await call.out.note("The daemon runs already. To change how: sallyport daemon restart");
-    return show(call, link);
+    return show(call, own(link));
   },
 };
 
@@ -33,9 +34,14 @@ const stop: CommandSpec = {
     "Stop the daemon and wait until it is gone. Remote access that was switched on is off after the next start.",
   examples: ["sallyport daemon stop", "sallyport daemon stop --force"],
   json: true,
+  anywhere: true,
   options: [force],
   async run(call) {
-    const answer = await stopDaemon(call, { force: isOn(call, "force"), restart: false });
+    const options = { force: isOn(call, "force"), restart: false };
+    const answer =
+      call.remote === null
+        ? await stopDaemon(call, options)
+        : await requestStop((await requireTarget(call)).rest, options);
     if (call.json) await call.out.json(answer);
     else await call.out.line("The daemon is stopped. Start it again: sallyport daemon start");
     return exitCodes.done;
@@ -51,10 +57,10 @@ const restart: CommandSpec = {
   async run(call) {
     const flags = daemonFlags(call);
     const found = await findDaemon(call.paths, call.io.env);
-    if (found.state !== "running") return show(call, await spawnDaemon(call, flagWords(flags)));
+    if (found.state !== "running") return show(call, own(await spawnDaemon(call, flagWords(flags))));
     await stopDaemon(call, { force: isOn(call, "force"), restart: true });
     const { port } = found.link.file;
-    return show(call, await spawnDaemon(call, flagWords({ ...flags, port: flags.port ?? port })));
+    return show(call, own(await spawnDaemon(call, flagWords({ ...flags, port: flags.port ?? port }))));
   },
 };
 
@@ -63,7 +69,8 @@ const status: CommandSpec = {
   about: "Say whether the daemon runs, where, and what it is doing. Exit code 3 when it does not run.",
   examples: ["sallyport daemon status", "sallyport daemon status --json"],
   json: true,
-  run: async (call) => show(call, await requireDaemon(call.paths, call.io.env)),
+  anywhere: true,
+  run: async (call) => show(call, await requireTarget(call)),
 };
 
 export const daemonCommand: CommandSpec = {
@@ -84,15 +91,20 @@ interface DaemonStatus {
   readonly pending: number;
 }
 
-async function show(call: Call, link: DaemonLink): Promise<number> {
-  const state = await link.rest.body<DaemonStatus>("GET", "/api/daemon");
+/** A daemon of this home, as a target. */
+function own(link: DaemonLink): Pick<Target, "url" | "rest"> {
+  return { url: link.file.url, rest: link.rest };
+}
+
+async function show(call: Call, { url, rest }: Pick<Target, "url" | "rest">): Promise<number> {
+  const state = await rest.body<DaemonStatus>("GET", "/api/daemon");
   if (call.json) {
     await call.out.json(state);
     return exitCodes.done;
   }
-  const remote = await link.rest.body<Remote>("GET", "/api/remote");
+  const remote = await rest.body<Remote>("GET", "/api/remote");
   const { out } = call;
-  await out.line(link.file.url);
+  await out.line(url);
   await out.line(
     `The daemon runs: pid ${state.pid}, version ${inline(state.version)}, since ${shortTime(state.started)} UTC`,
   );

@@ -4,8 +4,9 @@ import type { Device } from "../protocol/objects.ts";
 import { type Scope, scopes } from "../protocol/scopes.ts";
 import { CliError, exitCodes, usageError } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
-import { findDaemon, requireDaemon } from "./find-daemon.ts";
+import { findDaemon } from "./find-daemon.ts";
 import { table } from "./printer.ts";
+import { requireTarget } from "./target.ts";
 import { inline, shortTime } from "./text.ts";
 
 const listDevices: CommandSpec = {
@@ -13,6 +14,7 @@ const listDevices: CommandSpec = {
   about: "List the paired devices.",
   examples: ["sallyport devices list --json"],
   json: true,
+  anywhere: true,
   run: list,
 };
 
@@ -21,8 +23,9 @@ const revokeDevice: CommandSpec = {
   about: "Throw a device out: its token counts no more and its sockets close at once. Its jobs go on.",
   examples: ["sallyport devices revoke 01a1c0de-0000-7000-8000-000000000000"],
   json: true,
+  anywhere: true,
   async run(call) {
-    const { rest } = await requireDaemon(call.paths, call.io.env);
+    const { rest } = await requireTarget(call);
     const id = call.words[0] ?? "";
     await rest.request("DELETE", devicePath(id));
     if (call.json) await call.out.json({ type: "ack", device: id });
@@ -36,6 +39,7 @@ const renameDevice: CommandSpec = {
   about: "Give a device another name.",
   examples: ['sallyport devices rename 01a1c0de-0000-7000-8000-000000000000 "Work laptop"'],
   json: true,
+  anywhere: true,
   run: (call) => change(call, { name: call.words[1] ?? "" }),
 };
 
@@ -44,6 +48,7 @@ const scopeDevice: CommandSpec = {
   about: `Say what a device may do: ${scopes.join(", ")}.`,
   examples: ["sallyport devices scope 01a1c0de-0000-7000-8000-000000000000 view drive"],
   json: true,
+  anywhere: true,
   run: (call) => change(call, { scopes: parseScopes(call.words.slice(1)) }),
 };
 
@@ -61,12 +66,13 @@ export const devicesCommand: CommandSpec = {
   about: "The paired devices. Without a further word: list them.",
   examples: ["sallyport devices", "sallyport devices revoke ID"],
   json: true,
+  anywhere: true,
   children: [listDevices, revokeDevice, renameDevice, scopeDevice, resetDevices],
   run: list,
 };
 
 async function list(call: Call): Promise<number> {
-  const { rest } = await requireDaemon(call.paths, call.io.env);
+  const { rest } = await requireTarget(call);
   const answer = await rest.body<{ devices: readonly Device[] }>("GET", "/api/devices");
   if (call.json) await call.out.json(answer);
   else if (answer.devices.length === 0) await call.out.line("No device is paired. Pair one: sallyport pair");
@@ -89,7 +95,7 @@ async function list(call: Call): Promise<number> {
 }
 
 async function change(call: Call, body: { name?: string; scopes?: readonly Scope[] }): Promise<number> {
-  const { rest } = await requireDaemon(call.paths, call.io.env);
+  const { rest } = await requireTarget(call);
   const id = call.words[0] ?? "";
   const device = await rest.body<Device>("PATCH", devicePath(id), body);
   if (call.json) await call.out.json(device);

@@ -17,12 +17,19 @@ export type ReadJobOutput = (offset: number) => Promise<JobOutput>;
 
 /**
  * Opens a job's log. On the job's own machine the file itself is read, because the protocol carries text and a job may
- * print any bytes; where it cannot be opened, the protocol is.
+ * print any bytes; where it cannot be opened, or is elsewhere (null), the protocol is.
  */
-export async function openJobLog(jobsFolder: string, job: string, read: ReadJobOutput): Promise<JobLog> {
-  const handle = isJobId(job)
-    ? await open(join(jobsFolder, `${job}.log`), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null)
-    : null;
+export async function openJobLog(
+  jobsFolder: string | null,
+  job: string,
+  read: ReadJobOutput,
+): Promise<JobLog> {
+  const handle =
+    jobsFolder !== null && isJobId(job)
+      ? await open(join(jobsFolder, `${job}.log`), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+          () => null,
+        )
+      : null;
   return handle === null ? protocolLog(read) : fileLog(handle);
 }
 

@@ -1,10 +1,10 @@
 import type { Job, JobOutput } from "../protocol/objects.ts";
 import { exitCodes, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "./command.ts";
-import { requireDaemon } from "./find-daemon.ts";
 import { createLogFilter, type LogFilter } from "./log-filter.ts";
 import { table } from "./printer.ts";
 import { openSession } from "./session.ts";
+import { requireTarget } from "./target.ts";
 import { byteSize, inline, shortTime } from "./text.ts";
 import { watchJob } from "./watch-job.ts";
 
@@ -15,6 +15,7 @@ const listJobs: CommandSpec = {
   about: "List the jobs, newest first.",
   examples: ["sallyport jobs list --json"],
   json: true,
+  anywhere: true,
   run: list,
 };
 
@@ -23,6 +24,7 @@ const jobOutput: CommandSpec = {
   about: "Print a job's output: its last 64 KiB, or the last --tail lines; with --follow until it ends.",
   examples: ["sallyport jobs output 3fa9c210 --tail 100", "sallyport jobs output 3fa9c210 --follow"],
   json: true,
+  anywhere: true,
   options: [
     { flags: "--tail <lines>", about: "this many lines from the end" },
     { flags: "--follow", about: "go on until the job has ended" },
@@ -35,8 +37,9 @@ const killJob: CommandSpec = {
   about: "End a job and all that it started: SIGTERM, then SIGKILL after 3 s.",
   examples: ["sallyport jobs kill 3fa9c210"],
   json: true,
+  anywhere: true,
   async run(call) {
-    const { rest } = await requireDaemon(call.paths, call.io.env);
+    const { rest } = await requireTarget(call);
     const job = call.words[0] ?? "";
     const reply = await rest.body("POST", "/api/command", { type: "job_kill", job });
     if (call.json) await call.out.json(reply);
@@ -50,12 +53,13 @@ export const jobsCommand: CommandSpec = {
   about: "The jobs of this machine. Without a further word: list them.",
   examples: ["sallyport jobs", "sallyport jobs output 3fa9c210 --follow"],
   json: true,
+  anywhere: true,
   children: [listJobs, jobOutput, killJob],
   run: list,
 };
 
 async function list(call: Call): Promise<number> {
-  const { rest } = await requireDaemon(call.paths, call.io.env);
+  const { rest } = await requireTarget(call);
   const answer = await rest.body<{ jobs: readonly Job[] }>("GET", "/api/jobs");
   if (call.json) {
     await call.out.json(answer);
@@ -93,7 +97,7 @@ async function output(call: Call): Promise<number> {
     if (call.json) throw usageError("--json prints one value; --follow has no end. Use one of them.");
     return follow(call, id, tail);
   }
-  const { rest } = await requireDaemon(call.paths, call.io.env);
+  const { rest } = await requireTarget(call);
   const chunk = await rest.body<JobOutput>("GET", outputPath(id, tail));
   if (call.json) await call.out.json(chunk);
   else {
@@ -104,11 +108,11 @@ async function output(call: Call): Promise<number> {
 }
 
 async function follow(call: Call, id: string, tail: number | null): Promise<number> {
-  const { link, connection } = await openSession(call);
+  const { target, connection } = await openSession(call);
   try {
     const filter = logFilter(call);
-    let chunk = await link.rest.body<JobOutput>("GET", outputPath(id, tail));
-    const { jobs } = await link.rest.body<{ jobs: readonly Job[] }>("GET", "/api/jobs");
+    let chunk = await target.rest.body<JobOutput>("GET", outputPath(id, tail));
+    const { jobs } = await target.rest.body<{ jobs: readonly Job[] }>("GET", "/api/jobs");
     const job = jobs.find((known) => known.id === id);
     const watch = job ? await watchJob(connection, async () => job) : null;
     for (;;) {
@@ -116,7 +120,7 @@ async function follow(call: Call, id: string, tail: number | null): Promise<numb
       await call.io.stdout.write(filter.push(chunk.output));
       if (chunk.done || (ended && chunk.output === "")) break;
       if (chunk.output === "") await watch?.news();
-      chunk = await link.rest.body<JobOutput>(
+      chunk = await target.rest.body<JobOutput>(
         "GET",
         `/api/jobs/${encodeURIComponent(id)}/output?offset=${chunk.next_offset}`,
       );

@@ -1,12 +1,14 @@
-import { Agent, request as httpRequest } from "node:http";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { UnreachableError } from "../client/answer-error.ts";
 import type { HttpAnswer, HttpRequest, SendHttp } from "../client/rest.ts";
 
 const maxAnswerBytes = 64 * 1024 * 1024;
-/** An agent of our own: Node's global one may be told by the environment to send through a proxy, and our requests carry a token. */
-const directAgent = new Agent({ keepAlive: false });
+/** Agents of our own: Node's global ones may be told by the environment to send through a proxy, and our requests carry a token. */
+const httpAgent = new HttpAgent({ keepAlive: false });
+const httpsAgent = new HttpsAgent({ keepAlive: false });
 
-/** Sends over `node:http`, straight to the address, following no redirect. */
+/** Sends over `node:http` or `node:https`, straight to the address, following no redirect. */
 export const sendOverNode: SendHttp = (request: HttpRequest) =>
   new Promise<HttpAnswer>((resolve, reject) => {
     const fail = (error: Error): void => {
@@ -17,9 +19,10 @@ export const sendOverNode: SendHttp = (request: HttpRequest) =>
           : new UnreachableError(`${new URL(request.url).origin} does not answer (${reasonOf(error)}).`),
       );
     };
-    const outgoing = httpRequest(request.url, {
+    const isEncrypted = request.url.startsWith("https:");
+    const outgoing = (isEncrypted ? httpsRequest : httpRequest)(request.url, {
       method: request.method,
-      agent: directAgent,
+      agent: isEncrypted ? httpsAgent : httpAgent,
       headers: {
         ...request.headers,
         ...(request.body === null ? {} : { "content-length": String(Buffer.byteLength(request.body)) }),

@@ -1,4 +1,5 @@
-import { Agent, type IncomingMessage } from "node:http";
+import { Agent as HttpAgent, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { type RawData, WebSocket } from "ws";
 import { AnswerError, errorBodyOf, UnreachableError } from "../client/answer-error.ts";
 import type { OpenSocket, OpenSocketAt } from "../client/connection.ts";
@@ -7,13 +8,15 @@ const maxMessageBytes = 64 * 1024 * 1024;
 const maxRefusalBytes = 64 * 1024;
 const openTimeoutMs = 10_000;
 
-/** Opens the native socket with `ws`, the token in a header. `base` is `http://…` without a trailing slash. */
+/** Opens the native socket with `ws`, the token in a header. `base` is `http://…` or `https://…` without a trailing slash. */
 export function nodeSocketOpener(base: string, token: string): OpenSocketAt {
   return (path, handlers) =>
     new Promise<OpenSocket>((resolve, reject) => {
       const socket = new WebSocket(base.replace(/^http/, "ws") + path, {
         headers: { authorization: `Bearer ${token}` },
-        agent: new Agent({ keepAlive: false }),
+        agent: base.startsWith("https:")
+          ? new HttpsAgent({ keepAlive: false })
+          : new HttpAgent({ keepAlive: false }),
         followRedirects: false,
         handshakeTimeout: openTimeoutMs,
         maxPayload: maxMessageBytes,

@@ -1,6 +1,6 @@
+import type { Rest } from "../client/rest.ts";
 import type { Remote } from "../protocol/objects.ts";
 import type { Scope } from "../protocol/scopes.ts";
-import type { DaemonLink } from "./find-daemon.ts";
 import type { Io } from "./io.ts";
 import type { Printer } from "./printer.ts";
 import { drawQr, hasColours } from "./qr.ts";
@@ -42,10 +42,10 @@ export function reachableOffer(code: PairingCode): Offer | null {
 
 /** Makes a code. */
 export function mintCode(
-  link: DaemonLink,
+  target: { readonly rest: Rest },
   options: { scopes?: readonly Scope[]; expires_days?: number } = {},
 ): Promise<PairingCode> {
-  return link.rest.body<PairingCode>("POST", "/api/pair/codes", options);
+  return target.rest.body<PairingCode>("POST", "/api/pair/codes", options);
 }
 
 /** Shows a code with its links; draws a QR only of an address that another machine can reach. */

@@ -2,8 +2,8 @@ import type { Remote } from "../protocol/objects.ts";
 import { exitCodes, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, textOption } from "./command.ts";
 import { parseScopes } from "./devices.ts";
-import { requireDaemon } from "./find-daemon.ts";
 import { mintCode, showCode } from "./offers.ts";
+import { requireTarget } from "./target.ts";
 
 const maxDays = 3_650;
 
@@ -12,6 +12,7 @@ export const pairCommand: CommandSpec = {
   about: "Make a pairing code for one device, valid for ten minutes, with a link and QR code.",
   examples: ["sallyport pair", "sallyport pair --scope view --scope approve --expires-days 30"],
   json: true,
+  anywhere: true,
   options: [
     {
       flags: "--scope <scope...>",
@@ -23,13 +24,16 @@ export const pairCommand: CommandSpec = {
     const raw = call.options.scope;
     const scopes = Array.isArray(raw) ? parseScopes(raw.map(String)) : null;
     const days = daysOption(call);
-    const link = await requireDaemon(call.paths, call.io.env);
-    const code = await mintCode(link, {
-      ...(scopes === null ? {} : { scopes }),
-      ...(days === null ? {} : { expires_days: days }),
-    });
+    const { rest } = await requireTarget(call);
+    const code = await mintCode(
+      { rest },
+      {
+        ...(scopes === null ? {} : { scopes }),
+        ...(days === null ? {} : { expires_days: days }),
+      },
+    );
     if (call.json) await call.out.json(code);
-    else await showCode(call.io, call.out, code, await link.rest.body<Remote>("GET", "/api/remote"));
+    else await showCode(call.io, call.out, code, await rest.body<Remote>("GET", "/api/remote"));
     return exitCodes.done;
   },
 };

@@ -16,6 +16,7 @@ export const promptCommand: CommandSpec = {
   about:
     "Prompt an agent and show its turn; 0 when the turn is done. Approvals are asked for here if this is a terminal. Ctrl-C cancels the turn (130), a second one leaves it running.",
   examples: ['sallyport prompt "cargo test"', 'sallyport prompt --tab . --json "git status"'],
+  anywhere: true,
   options: [
     { flags: "--agent <id>", about: "an agent to go on with; without it a new one" },
     { flags: "--tab <dir>", about: "the folder of the new agent; without it the daemon's active tab" },
@@ -37,7 +38,7 @@ export const promptCommand: CommandSpec = {
 };
 
 async function runTurn(call: Call, session: Session, text: string): Promise<number> {
-  const { connection, link } = session;
+  const { connection, target } = session;
   // What the prompt causes may arrive before its reply, so everything is kept from here on.
   const mailbox = createMailbox<Broadcast | null>();
   connection.onBroadcast(mailbox.put);
@@ -61,7 +62,7 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
   const desk = openApprovalDesk({
     out: call.out,
     keyboard: call.io.keyboard,
-    url: link.file.url,
+    url: target.url,
     interrupt: interrupts.interrupt,
     answer: (request, decision) => {
       connection
@@ -123,7 +124,7 @@ async function watchTurn(call: Call, session: Session, watched: Watched): Promis
 
 /** After a gap: how the turn ended, if it did; else what is open is asked for again. */
 async function catchUp(session: Session, watched: Watched): Promise<Outcome | null> {
-  const page = await session.link.rest.body<{ records: readonly AgentEvent[] }>(
+  const page = await session.target.rest.body<{ records: readonly AgentEvent[] }>(
     "GET",
     `/api/sessions/${encodeURIComponent(watched.agent)}`,
   );

@@ -1,8 +1,8 @@
 import type { Access, Remote } from "../protocol/objects.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
-import { requireDaemon } from "./find-daemon.ts";
 import { networkCanRead, networkWarning } from "./offers.ts";
+import { requireTarget } from "./target.ts";
 import { inline } from "./text.ts";
 
 const words: Readonly<Record<Access, string>> = {
@@ -17,8 +17,9 @@ function switchTo(access: Access, about: string): CommandSpec {
     about,
     examples: [`sallyport remote ${access}`],
     json: true,
+    anywhere: true,
     async run(call) {
-      const { rest } = await requireDaemon(call.paths, call.io.env);
+      const { rest } = await requireTarget(call);
       return show(call, await rest.body<Remote>("POST", "/api/remote", { access }));
     },
   };
@@ -29,8 +30,9 @@ const status: CommandSpec = {
   about: "Say who can reach the daemon, and where.",
   examples: ["sallyport remote status --json"],
   json: true,
+  anywhere: true,
   async run(call) {
-    const { rest } = await requireDaemon(call.paths, call.io.env);
+    const { rest } = await requireTarget(call);
     return show(call, await rest.body<Remote>("GET", "/api/remote"));
   },
 };
@@ -40,6 +42,7 @@ export const remoteCommand: CommandSpec = {
   about: "Remote access: off, through doors only, or this network too.",
   examples: ["sallyport remote on", "sallyport remote status"],
   json: true,
+  anywhere: true,
   children: [
     switchTo("on", "Let this network in. Without TLS, whoever can read this network can become this device."),
     switchTo("tunnel", "Let in only what arrives at a tunnel or another door."),

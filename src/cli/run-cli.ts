@@ -54,7 +54,8 @@ function buildProgram(options: CliOptions, finish: (exitCode: number) => void): 
       getErrHelpWidth: () => io.stderr.columns,
     });
   addHome(program);
-  program.addHelpText("after", "\nExample:\n  sallyport up\n");
+  program.option("-C, --connect <name>", "a paired daemon elsewhere; see: sallyport connect");
+  program.addHelpText("after", "\nExamples:\n  sallyport up\n  sallyport -C box run -- make\n");
   for (const spec of options.commands) addCommand(program, options, spec, finish);
   program
     .allowUnknownOption()
@@ -90,7 +91,14 @@ function addCommand(
   command.action(async (...given: unknown[]) => {
     if (spec.children) refuseLeftWords(command);
     if (!spec.run) command.help({ error: true });
-    else finish(await spec.run(callOf(command, options, given)));
+    else {
+      const call = callOf(command, options, given);
+      if (call.remote !== null && spec.anywhere !== true)
+        throw usageError(
+          `"${pathOf(command).slice(1).join(" ")}" is about this machine; it cannot be done on "${inline(call.remote)}" from here. Leave -C away, or run it there.`,
+        );
+      finish(await spec.run(call));
+    }
   });
 }
 
@@ -102,6 +110,7 @@ function callOf(command: Command, options: CliOptions, given: readonly unknown[]
     out: createPrinter(options.io, json),
     paths: homePaths(homeOf(merged.home, options.io)),
     json,
+    remote: typeof merged.connect === "string" ? merged.connect : null,
     // Commander hands over the arguments, then the options and the command itself.
     words: given
       .slice(0, -2)
@@ -150,9 +159,14 @@ function firstSentence(text: string): string {
 }
 
 function helpOf(command: Command): string {
+  return `${pathOf(command).join(" ")} --help`;
+}
+
+/** `["sallyport", "jobs", "kill"]` */
+function pathOf(command: Command): readonly string[] {
   const path: string[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) path.unshift(at.name());
-  return `${path.join(" ")} --help`;
+  return path;
 }
 
 /** Asked of the raw words, because a line that does not parse has no options. */

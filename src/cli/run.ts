@@ -2,11 +2,11 @@ import type { Connection } from "../client/connection.ts";
 import type { Job, JobOutput } from "../protocol/objects.ts";
 import { describeFailure, exitCodes, failedError, usageError } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
-import type { DaemonLink } from "./find-daemon.ts";
 import { openJobLog } from "./job-log.ts";
 import { createLogFilter } from "./log-filter.ts";
 import { shellLine } from "./quote.ts";
 import { openSession, tabOption } from "./session.ts";
+import type { Target } from "./target.ts";
 import { inline } from "./text.ts";
 import { type JobWatch, readJobOutput, watchJob } from "./watch-job.ts";
 
@@ -20,6 +20,7 @@ export const runCommand: CommandSpec = {
     { flags: "--json", about: "print one event a line: job_started, job_output, job_finished" },
   ],
   passThrough: true,
+  anywhere: true,
   async run(call) {
     if (call.words.length === 0)
       throw usageError("Name a command after --, as in: sallyport run -- npm test");
@@ -36,7 +37,7 @@ export const runCommand: CommandSpec = {
 };
 
 async function runJob(call: Call, command: string): Promise<number> {
-  const { connection, link } = await openSession(call);
+  const { connection, target } = await openSession(call);
   try {
     const tab = await tabOption(call, connection);
     const watch = await watchJob(connection, () => startJob(connection, command, tab));
@@ -45,8 +46,8 @@ async function runJob(call: Call, command: string): Promise<number> {
     try {
       if (call.json) await call.out.json({ type: "job_started", job });
       const work = call.json
-        ? printEvents(call, link, job.id, watch)
-        : copyLog(call, connection, job.id, watch);
+        ? printEvents(call, target, job.id, watch)
+        : copyLog(call, target, connection, job.id, watch);
       const ended = await Promise.race([work, interrupts.left]);
       watch.stop();
       return ended === null ? exitCodes.interrupted : await report(call, ended, interrupts.killed());
@@ -67,9 +68,17 @@ async function startJob(connection: Connection, command: string, tab: string | n
 }
 
 /** Copies the log to stdout: to a file or pipe as it is, to a terminal without what could steer it. */
-async function copyLog(call: Call, connection: Connection, id: string, watch: JobWatch): Promise<Job> {
+async function copyLog(
+  call: Call,
+  target: Target,
+  connection: Connection,
+  id: string,
+  watch: JobWatch,
+): Promise<Job> {
   const { stdout } = call.io;
-  const log = await openJobLog(call.paths.jobs, id, (offset) => readJobOutput(connection, id, offset));
+  const log = await openJobLog(target.local === null ? null : call.paths.jobs, id, (offset) =>
+    readJobOutput(connection, id, offset),
+  );
   const decoder = new TextDecoder();
   const filter = createLogFilter({ colours: true });
   const put = (data: string | Uint8Array): Promise<void> =>
@@ -94,11 +103,11 @@ async function copyLog(call: Call, connection: Connection, id: string, watch: Jo
   }
 }
 
-async function printEvents(call: Call, link: DaemonLink, id: string, watch: JobWatch): Promise<Job> {
+async function printEvents(call: Call, target: Target, id: string, watch: JobWatch): Promise<Job> {
   let offset = 0;
   for (;;) {
     const { ended } = watch;
-    const chunk = await link.rest.body<JobOutput>("GET", `/api/jobs/${id}/output?offset=${offset}`);
+    const chunk = await target.rest.body<JobOutput>("GET", `/api/jobs/${id}/output?offset=${offset}`);
     offset = chunk.next_offset;
     if (chunk.output !== "" || chunk.done) await call.out.json(chunk);
     if (ended !== null && chunk.output === "") {

@@ -4,29 +4,28 @@ import { UnreachableError } from "../client/answer-error.ts";
 import { connect, type FreshConnection } from "../client/connection.ts";
 import { usageError } from "./cli-error.ts";
 import { type Call, textOption } from "./command.ts";
-import { type DaemonLink, requireDaemon } from "./find-daemon.ts";
-import { nodeSocketOpener } from "./node-socket.ts";
+import { requireTarget, type Target } from "./target.ts";
 
 const snapshotTimeoutMs = 15_000;
 
 export interface Session {
-  readonly link: DaemonLink;
+  readonly target: Target;
   readonly connection: FreshConnection;
 }
 
 /** Finds the daemon, makes sure that it is ours, and opens the socket. */
 export async function openSession(call: Call): Promise<Session> {
-  const link = await requireDaemon(call.paths, call.io.env);
+  const target = await requireTarget(call);
   let timer: NodeJS.Timeout | undefined;
   try {
     const connection = await connect({
-      open: nodeSocketOpener(link.file.url, link.masterToken),
+      open: target.open,
       version: call.version,
       deadline: new Promise((resolve) => {
         timer = setTimeout(resolve, snapshotTimeoutMs);
       }),
     });
-    return { link, connection };
+    return { target, connection };
   } finally {
     clearTimeout(timer);
   }
@@ -40,9 +39,13 @@ export async function tabOption(call: Call, connection: FreshConnection): Promis
   const given = textOption(call, "tab");
   if (given === null) return null;
   if (given === "") throw usageError("--tab is empty. Name a folder: --tab .");
-  const named = resolve(call.io.cwd, given);
+  if (call.remote !== null && !given.startsWith("/") && !/^~(\/|$)/.test(given))
+    throw usageError(
+      "With -C, --tab is a folder of the other machine: give its whole path, as in: --tab /srv/api",
+    );
+  const named = call.remote === null ? resolve(call.io.cwd, given) : given;
   // The daemon judges the folder; a missing one gets its answer.
-  const real = await realpath(named).catch(() => named);
+  const real = call.remote === null ? await realpath(named).catch(() => named) : named;
   const open = connection.snapshot.workspace.tabs.find((tab) => tab.cwd === real || tab.cwd === named);
   if (open) return open.id;
   const reply = await connection.command({ type: "tab_create", cwd: real });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AnswerError } from "../client/answer-error.ts";
+import type { Rest } from "../client/rest.ts";
 import { lockHolder } from "../daemon/lock.ts";
 import { isRunning, type ProcessIdentity, readProcessIdentity } from "../lib/process-identity.ts";
 import { failedError, noDaemonError } from "./cli-error.ts";
@@ -35,21 +36,22 @@ export async function stopDaemon(call: Call, options: StopOptions): Promise<unkn
 
 async function stopByRequest(call: Call, link: DaemonLink, options: StopOptions): Promise<unknown> {
   const identity = await readProcessIdentity(link.file.pid);
-  const answer = await requestStop(link, options);
+  const answer = await requestStop(link.rest, options);
   if (identity !== null) await waitUntilGone(call, identity);
   return answer;
 }
 
-async function requestStop(link: DaemonLink, options: StopOptions): Promise<unknown> {
+/** Asks the daemon to stop; yields its answer, which comes before its end. */
+export async function requestStop(rest: Rest, options: StopOptions): Promise<unknown> {
   try {
-    return await link.rest.body("POST", "/api/daemon/stop", {
+    return await rest.body("POST", "/api/daemon/stop", {
       ...(options.force ? { force: true } : {}),
       ...(options.restart ? { restart: true } : {}),
     });
   } catch (error) {
     if (!(error instanceof AnswerError) || error.body.reason !== "running") throw error;
     // Jobs survive a restart, so they alone are no reason to ask.
-    if (options.restart && error.body.agents === 0) return requestStop(link, { ...options, force: true });
+    if (options.restart && error.body.agents === 0) return requestStop(rest, { ...options, force: true });
     throw stillRunning(error, options);
   }
 }

@@ -75,11 +75,10 @@ export async function watchJob(connection: Connection, begin: () => Promise<Job>
 
 /** Reads a chunk of output over the socket. */
 export async function readJobOutput(connection: Connection, job: string, offset: number): Promise<JobOutput> {
-  return (await connection.command({ type: "job_output", job, offset })) as unknown as JobOutput;
+  return connection.command({ type: "job_output", job, offset });
 }
 
 async function endedJob(connection: Connection, id: string): Promise<Job | null> {
-  const reply = await connection.command({ type: "job_list" });
-  const jobs = Array.isArray(reply.jobs) ? (reply.jobs as readonly Job[]) : [];
+  const { jobs } = await connection.command({ type: "job_list" });
   return jobs.find((job) => job.id === id && job.state !== "running") ?? null;
 }

@@ -14,6 +14,8 @@ export interface HomePaths {
   readonly devices: string;
   readonly audit: string;
   readonly receipts: string;
+  /** Daemons elsewhere that this machine is paired with, and its tokens there. */
+  readonly remotes: string;
   readonly workspaces: string;
   readonly sessions: string;
   readonly jobs: string;
@@ -36,6 +38,7 @@ export function homePaths(home: string): HomePaths {
     devices: join(home, "devices.json"),
     audit: join(home, "audit.jsonl"),
     receipts: join(home, "receipts.jsonl"),
+    remotes: join(home, "remotes.json"),
     workspaces: join(home, "workspaces"),
     sessions: join(home, "sessions"),
     jobs: join(home, "jobs"),

@@ -37,6 +37,7 @@ async function checkFiles(paths: HomePaths, uid: number | null): Promise<Finding
     paths.devices,
     paths.audit,
     paths.receipts,
+    paths.remotes,
   ];
   const open: string[] = [];
   const foreign: string[] = [];
