@@ -45,6 +45,8 @@ export interface RestParts {
   /** Port of the main door. */
   readonly port: () => number;
   readonly stop: (how: { readonly restart: boolean }) => void;
+  /** Why a daemon that follows this one would not start, or null. */
+  readonly restartProblem: () => Promise<string | null>;
   readonly now: () => number;
   /** Where `config.toml` is. */
   readonly configPath: string;
@@ -69,7 +71,7 @@ export function restRoutes(parts: RestParts): readonly Route[] {
     ...deviceRoutes({ devices: authority.devices, connected: parts.connected, audit: authority.audit }),
     ...ticketRoutes({ tickets: authority.tickets }),
     ...remoteRoutes({ remote: facts.remote, setAccess: parts.setAccess }),
-    ...daemonRoutes({ engine, changeLog, facts, stop: parts.stop }),
+    ...daemonRoutes({ engine, changeLog, facts, stop: parts.stop, restartProblem: parts.restartProblem }),
     ...snapshotRoutes(native.views),
     ...commandRoutes(native.table, parts.now),
     ...jobRoutes(engine),

@@ -115,6 +115,11 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     addresses: () => remoteInfo().addresses(),
     port: () => port,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
+    restartProblem: () =>
+      home.loadConfig().then(
+        () => null,
+        (error: Error) => error.message,
+      ),
     now: clock.now,
     configPath: paths.config,
     config: () => config.current,

@@ -14,10 +14,13 @@ export interface DaemonRouteOptions {
   readonly facts: DaemonFacts;
   /** Begins the end of the daemon; called once the answer has been sent. */
   readonly stop: (how: { readonly restart: boolean }) => void;
+  /** Why a daemon that follows this one would not start, or null. */
+  readonly restartProblem?: () => Promise<string | null>;
 }
 
 /** `GET /api/daemon` and `POST /api/daemon/stop`. */
-export function daemonRoutes({ engine, changeLog, facts, stop }: DaemonRouteOptions): readonly Route[] {
+export function daemonRoutes(options: DaemonRouteOptions): readonly Route[] {
+  const { engine, changeLog, facts, stop } = options;
   return [
     route({
       method: "GET",
@@ -31,14 +34,15 @@ export function daemonRoutes({ engine, changeLog, facts, stop }: DaemonRouteOpti
       method: "POST",
       path: "/api/daemon/stop",
       scope: routeScopes["POST /api/daemon/stop"],
-      summary: "Stops the daemon, or starts it anew",
+      summary: "Stops the daemon; with restart, exposure is kept for the one that follows",
       response: AckSchema,
       responseStatus: 202,
       body: Type.Object({
         force: Type.Optional(Type.Boolean()),
         restart: Type.Optional(Type.Boolean()),
       }),
-      handle: ({ body }): RouteAnswer => {
+      handle: async ({ body }): Promise<RouteAnswer> => {
+        if (body.restart && !body.force) await assertCanFollow();
         const { running_agents: agents, running_jobs: jobs } = engine.counts();
         if (!body.force && agents + jobs > 0) {
           const message = `${agents} agents and ${jobs} jobs are running. Stop them first, or send "force": true.`;
@@ -53,6 +57,16 @@ export function daemonRoutes({ engine, changeLog, facts, stop }: DaemonRouteOpti
       },
     }),
   ];
+
+  /** Who restarts a daemon from far away must not be left without one. */
+  async function assertCanFollow(): Promise<void> {
+    const problem = await options.restartProblem?.();
+    if (problem)
+      throw new SallyportError(
+        "not_supported",
+        `No daemon could follow this one, so it stays: ${problem} Mend that, or send "force": true.`,
+      );
+  }
 
   function describe(lease: Lease | null) {
     const counts = engine.counts();
