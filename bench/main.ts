@@ -7,6 +7,7 @@ import { jobUnwatched } from "./rows/job-unwatched.ts";
 import { jobWatched } from "./rows/job-watched.ts";
 import { latency } from "./rows/latency.ts";
 import { revoke } from "./rows/revoke.ts";
+import { sessions } from "./rows/sessions.ts";
 import { slowReader } from "./rows/slow-reader.ts";
 import { start } from "./rows/start.ts";
 import { watching } from "./rows/watching.ts";
@@ -19,6 +20,7 @@ const rows: Readonly<Record<string, Row>> = {
   "job-watched": jobWatched,
   "slow-reader": slowReader,
   start,
+  sessions,
   "forged-tokens": forgedTokens,
   revoke,
   watching,

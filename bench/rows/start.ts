@@ -56,7 +56,7 @@ export const start: Row = {
 };
 
 /** Milliseconds from the start of the process to its first 200. */
-async function untilHello(port: number, begin: () => ChildProcess): Promise<number> {
+export async function untilHello(port: number, begin: () => ChildProcess): Promise<number> {
   const startedMs = performance.now();
   const child = begin();
   try {

@@ -166,6 +166,10 @@ export function createLibrary(options: LibraryOptions): Library {
         context_tokens: agent ? (index.get(agent.id)?.context_tokens ?? null) : null,
       };
     },
+    async contextTokens(agent) {
+      await orRefuse(index.refresh());
+      return index.get(agent)?.context_tokens ?? null;
+    },
     async close() {
       stopListening();
       await index.close();

@@ -27,6 +27,8 @@ export interface Library {
   models(): { readonly models: readonly Model[]; readonly default_model: string | null };
   /** What the next prompt of a tab's active agent goes into. Throws `not_found`. */
   context(tab: string): Promise<ContextReport>;
+  /** Tokens in an agent's conversation, as its model counted them last; null where that is not known. */
+  contextTokens(agent: string): Promise<number | null>;
   /** Writes the caches. */
   close(): Promise<void>;
 }

@@ -16,6 +16,7 @@ export function fakeLibrary(overrides: Partial<Library> = {}): Library {
     tools: () => [],
     models: () => ({ models: [], default_model: null }),
     context: async () => notHere(),
+    contextTokens: async () => null,
     close: async () => undefined,
     ...overrides,
   };

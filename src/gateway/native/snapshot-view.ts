@@ -78,8 +78,7 @@ export function createSnapshotViews({ engine, changeLog, facts }: SnapshotViewOp
         },
         update: null,
         control: { available: false },
-        models: [],
-        default_model: null,
+        ...engine.library.models(),
         remote: remoteFor(lease, facts.remote()),
         awake: facts.awake(),
       };
