@@ -34,6 +34,8 @@ export interface Config {
   readonly browseRoot: string;
   /** 0: never. */
   readonly idleMinutes: number;
+  /** What runs in new tabs: the name of a runtime. */
+  readonly runtime: string;
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   readonly doors: readonly DoorConfig[];
   readonly rules: { readonly allow: readonly string[]; readonly deny: readonly string[] };
@@ -45,6 +47,8 @@ export interface Config {
     readonly keepDays: number;
   };
   readonly agents: Readonly<Record<string, AgentConfig>>;
+  /** Paths of the scripts that the runtime `replay` plays, by name. */
+  readonly replayScripts: Readonly<Record<string, string>>;
   readonly tunnel: {
     readonly insecureHttp: boolean;
     readonly probeAddress: string | null;
@@ -56,6 +60,7 @@ export interface Config {
 export const configDefaults = {
   port: 7_700,
   idleMinutes: 120,
+  runtime: "shell",
   mewDetachGraceSeconds: 30,
   maxLogBytes: 1024 ** 3,
   maxTotalBytes: 10 * 1024 ** 3,

@@ -3,7 +3,7 @@ import { parse, TomlError } from "smol-toml";
 import { Compile } from "typebox/compile";
 import { checkOrigins, checkTls, checkTrustedProxies } from "./check-gate.ts";
 import { checkDoors, checkHost, checkHosts } from "./check-listen.ts";
-import { checkAgents, checkPaths } from "./check-paths.ts";
+import { checkAgents, checkPaths, checkReplay, checkRuntime } from "./check-paths.ts";
 import { type Config, configDefaults, type DoorConfig, type ProviderFields } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { keyLine } from "./key-line.ts";
@@ -30,6 +30,8 @@ const checks: readonly ((raw: RawConfig) => ConfigProblem | null)[] = [
   checkDoors,
   checkPaths,
   checkAgents,
+  checkReplay,
+  checkRuntime,
 ];
 
 const compileSchema = () => Compile(ConfigSchema);
@@ -96,6 +98,7 @@ function withDefaults(raw: RawConfig, userHome: string): Config {
     trustedProxies: raw.trusted_proxies ?? [],
     browseRoot: path(raw.daemon?.browse_root ?? userHome),
     idleMinutes: raw.daemon?.idle_minutes ?? configDefaults.idleMinutes,
+    runtime: raw.daemon?.runtime ?? configDefaults.runtime,
     tls:
       raw.tls?.cert !== undefined && raw.tls.key !== undefined
         ? { certPath: path(raw.tls.cert), keyPath: path(raw.tls.key) }
@@ -122,6 +125,9 @@ function withDefaults(raw: RawConfig, userHome: string): Config {
         name,
         { command: agent.command, args: agent.args ?? [], env: agent.env ?? {} },
       ]),
+    ),
+    replayScripts: Object.fromEntries(
+      Object.entries(raw.replay ?? {}).map(([name, { script }]) => [name, path(script)]),
     ),
     tunnel: {
       insecureHttp: raw.tunnel?.insecure_http ?? false,

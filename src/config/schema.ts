@@ -24,6 +24,7 @@ export const ConfigSchema = Type.Object(
         {
           browse_root: Type.Optional(Path),
           idle_minutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 525_600 })),
+          runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
         },
         closed,
       ),
@@ -71,6 +72,7 @@ export const ConfigSchema = Type.Object(
         ),
       ),
     ),
+    replay: Type.Optional(Type.Record(Type.String(), Type.Object({ script: Path }, closed))),
     tunnel: Type.Optional(
       Type.Object(
         {

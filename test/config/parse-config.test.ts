@@ -27,12 +27,14 @@ describe("parseConfig", () => {
       trustedProxies: [],
       browseRoot: "/home/ada",
       idleMinutes: 120,
+      runtime: "shell",
       tls: null,
       doors: [],
       rules: { allow: [], deny: [] },
       mewDetachGraceSeconds: 30,
       jobs: { maxLogBytes: 2 ** 30, maxTotalBytes: 10 * 2 ** 30, keepDays: 30 },
       agents: {},
+      replayScripts: {},
       tunnel: { insecureHttp: false, probeAddress: null, probeCaPath: null, providers: {} },
     });
   });
@@ -47,6 +49,8 @@ describe("parseConfig", () => {
     expect(full.tls).toEqual({ certPath: "/home/ada/certs/box.pem", keyPath: "/home/ada/certs/box.key" });
     expect(full.browseRoot).toBe("/home/ada/src");
     expect(full.agents.reviewer?.args).toEqual(["--acp"]);
+    expect(full.runtime).toBe("replay");
+    expect(full.replayScripts).toEqual({ tour: "/home/ada/sallyport/examples/replay/tour.jsonl" });
     expect(Object.keys(full.tunnel.providers)).toEqual(["cloudflared", "command"]);
   });
 
@@ -113,6 +117,10 @@ describe("parseConfig", () => {
     ['trusted_proxies = ["10.0.0.0/33"]', "trusted_proxies.0", "an IP address or a range"],
     ['trusted_proxies = ["127.1"]', "trusted_proxies.0", "an IP address or a range"],
     ['trusted_proxies = ["0.0.0.0/0"]', "trusted_proxies.0", "every address"],
+    ["[replay.'a b']\nscript = '/x'", "replay.a b", "letters, digits"],
+    ["[replay.tour]\nscript = 'tour.jsonl'", "replay.tour.script", "absolute path"],
+    ["[daemon]\nruntime = 'magic'", "daemon.runtime", "Known: shell, replay."],
+    ["[agents.replay]\ncommand = 'x'", "agents.replay", "built-in runtime"],
     ["[tls]\ncert = '/c.pem'", "tls.key", "cert and key"],
     ["[tls]\nkey = '/k.pem'", "tls.cert", "cert and key"],
     ["[tls]\ncert = 'c.pem'\nkey = '/k.pem'", "tls.cert", "absolute path"],
