@@ -32,6 +32,33 @@ export const engineLimits = {
   receiptsInFlight: 1_000,
   receiptLineBytes: 16 * 1024,
   questions: 16,
+  questionChars: 16 * 1024,
+  questionOptions: 64,
+  /** Subagents that one turn may have at the same time, and how deep they may stand below each other. */
+  subagentsPerTurn: 32,
+  subagentDepth: 4,
+  /** Ended subagents that stay on the tab beside those that run; the oldest go, their transcripts stay. */
+  endedSubagentsPerAgent: 32,
+  /** What a runtime is given of an agent's conversation. */
+  historyRecords: 10_000,
+  historyBytes: 8 * 1024 * 1024,
+  summaryChars: 256 * 1024,
+  /** Text of one attached file; more is cut. */
+  attachedTextBytes: 256 * 1024,
+  attachedFolderEntries: 1_000,
+  /** All attachments of one prompt. */
+  attachedBytes: 32 * 1024 * 1024,
+  /** Attachments of all turns that run or wait: they are in memory until their turn ends. */
+  heldAttachmentBytes: 256 * 1024 * 1024,
+  /** Prompts whose attachments are being read at the same time. */
+  attachingPrompts: 4,
+  projectCommands: 100,
+  projectCommandFileBytes: 64 * 1024,
+  projectSiblings: 50,
+  projectEntriesScanned: 2_000,
+  projectReadMs: 2_000,
+  trustFindings: 100,
+  trustFileBytes: 256 * 1024,
   turnErrorChars: 4_000,
   /** How long `cancel` and the closing of an agent wait for the turn's end before they answer. */
   cancelWaitMs: 5_000,

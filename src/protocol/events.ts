@@ -14,6 +14,8 @@ export const agentEventBodies = {
     runtime: Type.String(),
     model: nullable(Type.String()),
     cwd: Type.String(),
+    /** The call of its parent that started a subagent. */
+    call_id: Type.Optional(nullable(Type.String())),
   }),
   agent_finished: Type.Object({ type: Type.Literal("agent_finished"), outcome: Type.String() }),
   turn_started: Type.Object({
@@ -79,6 +81,8 @@ export const agentEventBodies = {
     request_id: Id,
     cancelled: Type.Boolean(),
     by: nullable(BySchema),
+    /** One for each question; absent when nobody answered. */
+    answers: Type.Optional(Type.Array(Type.String())),
   }),
   todos: Type.Object({
     type: Type.Literal("todos"),

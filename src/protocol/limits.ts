@@ -42,4 +42,7 @@ export const limits = {
   images: 16,
   imageBytes: 10 * 1024 * 1024,
   attachments: 64,
+  modelChars: 200,
+  answers: 16,
+  answerChars: 64 * 1024,
 } as const;

@@ -29,7 +29,10 @@ describe("a disk that fills up in the middle of a turn", () => {
       outcome: "failed",
       error: expect.stringContaining("ENOSPC"),
     });
-    expect(at.events().map((event) => event.type)).not.toContain("tool_finished");
+    expect(at.events().find((event) => event.type === "tool_finished")).toMatchObject({
+      is_error: true,
+      output: "The turn failed before this call ended.",
+    });
     expect(at.engine.snapshot().workspace.tabs[0]?.agents[0]).toMatchObject({ state: "idle", turn: null });
     await expect(at.engine.prompt({ type: "prompt", agent, text: "again" }, local)).rejects.toMatchObject({
       code: "disk_full",
@@ -44,6 +47,7 @@ describe("a disk that fills up in the middle of a turn", () => {
       "turn_started",
       "user_message",
       "tool_started",
+      "tool_finished",
       "turn_finished",
       "turn_started",
       "user_message",

@@ -193,8 +193,9 @@ describe("a crash", () => {
     });
     for (let round = 0; round < 2; round += 1) {
       const { records } = await at.engine.readSession(agent, {});
-      expect(records.slice(-2)).toMatchObject([
+      expect(records.slice(-3)).toMatchObject([
         { type: "permission_resolved", allowed: false, by: null },
+        { type: "tool_finished", is_error: true, output: expect.stringContaining("daemon stopped") },
         { type: "turn_finished", turn, outcome: "failed", error: expect.stringContaining("daemon stopped") },
       ]);
       expect(records.filter((record) => record.type === "turn_finished")).toHaveLength(1);

@@ -7,11 +7,11 @@ import type { Agent } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import { engineLimits } from "../engine-limits.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
+import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import { transcriptPath } from "../transcripts/transcript.ts";
+import { openingRecords } from "../turns/opening-records.ts";
 import { removeReservedPrompt } from "../turns/reserved-prompt.ts";
-import { openingRecords } from "../turns/turn-runner.ts";
 import { cleanLabel } from "../visible-text.ts";
 import { agentRow } from "../workspaces/rows.ts";
 import type { AgentDoc, TabDoc } from "../workspaces/workspace-doc.ts";
@@ -36,7 +36,9 @@ export interface AgentCommandsOptions {
   readonly workspaces: Workspaces;
   readonly agents: Agents;
   readonly sequence: EventSequence;
-  readonly runtimeFor: (runtime: string, model: string | null, tab: TabDoc) => Runtime;
+  readonly runtimeFor: ChooseRuntime;
+  /** Reads what there is to know of a tab's project before the tab counts as loaded. */
+  readonly loadProject: (tab: TabDoc) => Promise<void>;
   readonly assertOpen: () => void;
   readonly sessionsFolder: string;
   readonly now: () => number;
@@ -61,7 +63,7 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
       options.report(`an empty transcript could not be removed: ${error.message}`);
     });
     await workspaces
-      .removeAgent(tab, agent.id, () => undefined)
+      .removeAgents(tab, [agent.id], () => undefined)
       .catch((error: Error) => {
         options.report(`agent ${agent.id} could not be taken back: ${error.message}`);
       });
@@ -125,9 +127,10 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
       actor.assertLive();
       const { workspace, tab } = workspaces.tabOrActive(command.tab);
       const model = command.model ?? null;
-      const runtime = options.runtimeFor(command.runtime ?? tab.runtime, model, tab);
+      const { runtime, chosen } = options.runtimeFor(command.runtime ?? tab.runtime, model, tab);
       const label = cleanLabel(command.label ?? "", limits.labelChars) || null;
-      const doc = newAgentDoc({ label, runtime: runtime.name, model, atMs: options.now() });
+      const doc = newAgentDoc({ label, runtime: runtime.name, model: chosen, atMs: options.now() });
+      await options.loadProject(tab);
       const agent = agents.get(doc.id);
       agent.recovery = Promise.resolve();
       try {
@@ -153,24 +156,34 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
       const place = workspaces.store.findAgent(agentId);
       if (!place || agents.peek(agentId)?.closing) throw noAgent();
       actor.assertLive();
-      const agent = agents.get(agentId);
-      agent.closing = true;
+      // Its subagents go with it.
+      const docs = familyOf(place.tab, agentId);
+      const family = docs.map((doc) => agents.get(doc.id));
+      for (const each of family) each.closing = true;
       try {
-        await endTurns([agent]);
-        await workspaces.removeAgent(place.tab.id, agentId, () => actor.assertLive());
+        await endTurns(family);
+        const ids = docs.map((doc) => doc.id);
+        await workspaces.removeAgents(place.tab.id, ids, () => actor.assertLive());
       } catch (error) {
-        agent.closing = false;
+        for (const each of family) each.closing = false;
         throw error;
       }
-      announceClosed(place.agent, place.tab.id);
+      for (const doc of docs.toReversed()) announceClosed(doc, place.tab.id);
       agents.announceTab(place.tab.id);
-      agents.forget(agentId);
-      if (!agent.current) await agent.transcript.release();
+      await Promise.all(family.map((each) => agents.retire(each.id)));
     },
     endTurns,
     announceClosed,
     takeBack,
   };
+}
+
+/** The agent and all that stand below it, each before those below it. */
+function familyOf(tab: TabDoc, agentId: string): readonly AgentDoc[] {
+  const family = tab.agents.filter((agent) => agent.id === agentId);
+  for (const member of family)
+    family.push(...tab.agents.filter((agent) => agent.parent === member.id && !family.includes(agent)));
+  return family;
 }
 
 /** Ends the current turn and waits for its end, but not for ever: a process may take its time to die. */

@@ -1,12 +1,20 @@
 import type { ChangeBody } from "../../protocol/changes.ts";
 import { limits } from "../../protocol/limits.ts";
 import type { Agent, Tab } from "../../protocol/objects.ts";
+import type { Projects, TabFolder } from "../projects/projects.ts";
 import type { Announcer } from "../transcripts/announcer.ts";
 import { createStreaming } from "../transcripts/streaming.ts";
 import { createTranscript } from "../transcripts/transcript.ts";
 import { cleanLabel } from "../visible-text.ts";
-import { type AgentActivity, agentRow, dormant, tabRow, workspaceRow } from "../workspaces/rows.ts";
-import { withAgent } from "../workspaces/workspace-doc.ts";
+import {
+  type AgentActivity,
+  agentRow,
+  dormant,
+  type TabFacts,
+  tabRow,
+  workspaceRow,
+} from "../workspaces/rows.ts";
+import { type AgentDoc, withAgent } from "../workspaces/workspace-doc.ts";
 import type { WorkspaceStore } from "../workspaces/workspace-store.ts";
 import type { LiveAgent } from "./live-agent.ts";
 
@@ -17,8 +25,12 @@ export interface Agents {
   peek(id: string): LiveAgent | null;
   list(): readonly LiveAgent[];
   forget(id: string): void;
+  /** Forgets an agent that left its tab, once its turn has ended: until then nobody else writes its transcript. */
+  retire(id: string): Promise<void>;
   forgetTab(id: string): void;
   activityOf(id: string): AgentActivity;
+  /** What a tab's row shows beside its document. */
+  factsOf(tab: TabFolder): TabFacts;
   isLoaded(tab: string): boolean;
   markLoaded(tab: string): void;
   tabRow(tab: string): Tab | null;
@@ -37,6 +49,7 @@ export interface AgentsOptions {
   readonly now: () => number;
   readonly append: (change: ChangeBody) => void;
   readonly isTrusted: (cwd: string) => boolean;
+  readonly projects: Projects;
   /** Turns with a request or question that waits for a person. */
   readonly isWaiting: (turn: string) => boolean;
 }
@@ -48,7 +61,7 @@ export function createAgents(options: AgentsOptions): Agents {
   const announcedTabs = new Map<string, string>();
 
   function create(id: string): LiveAgent {
-    const streaming = createStreaming();
+    const streaming = createStreaming({ now: options.now });
     const transcript = createTranscript({
       sessionsFolder: options.sessionsFolder,
       agent: id,
@@ -61,7 +74,9 @@ export function createAgents(options: AgentsOptions): Agents {
       append: options.append,
       onEvent(body) {
         streaming.take(body);
-        if (body.type === "title") setTitle(id, body.title);
+        if (body.type === "title") change(id, { title: cleanLabel(body.title, limits.labelChars) || null });
+        if (body.type === "model_changed")
+          change(id, { model: body.model?.slice(0, limits.modelChars) ?? null });
       },
     });
     return {
@@ -78,11 +93,10 @@ export function createAgents(options: AgentsOptions): Agents {
     };
   }
 
-  function setTitle(id: string, rawTitle: string): void {
+  function change(id: string, fields: Pick<AgentDoc, "title"> | Pick<AgentDoc, "model">): void {
     const place = store.findAgent(id);
     if (!place) return;
-    const title = cleanLabel(rawTitle, limits.labelChars) || null;
-    store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, title })));
+    store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, ...fields })));
     announceAgent(id);
   }
 
@@ -119,11 +133,32 @@ export function createAgents(options: AgentsOptions): Agents {
   function tabRowOf(id: string): Tab | null {
     const place = store.findTab(id);
     if (!place) return null;
-    const facts = { trusted: options.isTrusted(place.tab.cwd), loaded: loadedTabs.has(id) };
-    return tabRow(place.tab, place.workspace.id, facts);
+    return tabRow(place.tab, place.workspace.id, factsOf(place.tab));
+  }
+
+  async function retire(id: string): Promise<void> {
+    const agent = agents.get(id);
+    if (!agent) return;
+    agent.closing = true;
+    if (agent.current) {
+      void agent.current.ended.then(() => retire(id));
+      return;
+    }
+    agents.delete(id);
+    await agent.transcript.release();
+  }
+
+  function factsOf(tab: TabFolder): TabFacts {
+    const loaded = loadedTabs.has(tab.id);
+    return {
+      trusted: options.isTrusted(tab.cwd),
+      loaded,
+      project: loaded ? options.projects.get(tab.id) : null,
+    };
   }
 
   return {
+    factsOf,
     get(id) {
       const agent = agents.get(id) ?? create(id);
       agents.set(id, agent);
@@ -134,10 +169,14 @@ export function createAgents(options: AgentsOptions): Agents {
     forget(id) {
       agents.delete(id);
     },
+    retire,
     activityOf,
     isLoaded: (tab) => loadedTabs.has(tab),
     markLoaded(tab) {
       loadedTabs.add(tab);
+      const doc = store.findTab(tab)?.tab;
+      // Mostly known by now; where it is not, it is told of when it is.
+      if (doc && options.projects.get(tab) === null) void options.projects.load(doc);
     },
     tabRow: tabRowOf,
     agentRow: rowOf,
@@ -150,6 +189,7 @@ export function createAgents(options: AgentsOptions): Agents {
       options.append({ type: "tab_updated", tab: row });
     },
     forgetTab(id) {
+      options.projects.forget(id);
       loadedTabs.delete(id);
       announcedTabs.delete(id);
     },

@@ -1,12 +1,18 @@
 import type { By } from "../../protocol/objects.ts";
+import { type PromptInput, plainInput } from "../attachments/prompt-input.ts";
 import type { Streaming } from "../transcripts/streaming.ts";
 import type { Transcript } from "../transcripts/transcript.ts";
 
-/** One accepted prompt, or one that is being accepted. */
+/** One accepted prompt (or compaction), or one that is being accepted. */
 export interface Turn {
   readonly id: string;
+  /** `compact`: no prompt, the runtime sums up what was said. */
+  readonly kind: "prompt" | "compact";
   readonly requestId: string | null;
+  /** As it was sent. */
   readonly text: string;
+  /** What it stands for; the plain text until that is worked out. */
+  input: PromptInput;
   readonly by: By;
   /** Ends the turn; the reason says who ended it. */
   readonly controller: AbortController;
@@ -41,6 +47,7 @@ export interface LiveAgent {
 
 export function createTurn(options: {
   readonly id: string;
+  readonly kind?: Turn["kind"];
   readonly requestId: string | null;
   readonly text: string;
   readonly by: By;
@@ -49,5 +56,13 @@ export function createTurn(options: {
   const ended = new Promise<void>((resolve) => {
     markEnded = resolve;
   });
-  return { ...options, controller: new AbortController(), ended, markEnded, accepted: false };
+  return {
+    kind: "prompt",
+    ...options,
+    input: plainInput(options.text),
+    controller: new AbortController(),
+    ended,
+    markEnded,
+    accepted: false,
+  };
 }

@@ -2,16 +2,17 @@ import { newId } from "../../lib/ids.ts";
 import type { AgentEventBody } from "../../protocol/events.ts";
 import type { AgentDoc } from "../workspaces/workspace-doc.ts";
 
-/** The document of a new top-level agent. `label` was cleaned. */
+/** The document of a new agent; `parent` for a subagent. `label` was cleaned. */
 export function newAgentDoc(options: {
   readonly label: string | null;
+  readonly parent?: string;
   readonly runtime: string;
   readonly model: string | null;
   readonly atMs: number;
 }): AgentDoc {
   return {
     id: newId(),
-    parent: null,
+    parent: options.parent ?? null,
     label: options.label,
     title: null,
     runtime: options.runtime,
@@ -20,8 +21,8 @@ export function newAgentDoc(options: {
   };
 }
 
-/** The first record of an agent's transcript. */
-export function startedRecord(agent: AgentDoc, cwd: string): AgentEventBody {
+/** The first record of an agent's transcript. `callId`: the call of its parent that started a subagent. */
+export function startedRecord(agent: AgentDoc, cwd: string, callId: string | null = null): AgentEventBody {
   return {
     type: "agent_started",
     label: agent.label,
@@ -29,5 +30,6 @@ export function startedRecord(agent: AgentDoc, cwd: string): AgentEventBody {
     runtime: agent.runtime,
     model: agent.model,
     cwd,
+    ...(callId === null ? {} : { call_id: callId }),
   };
 }

@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentEventBody } from "../../protocol/events.ts";
 import type { Model, Tool } from "../../protocol/rest-objects.ts";
+import type { PromptPart } from "../attachments/prompt-part.ts";
 import type { QuestionAnswer } from "../requests/questions.ts";
 
 export interface RawPrompt {
@@ -31,17 +32,14 @@ export interface TurnQuestion {
   }[];
 }
 
-/** What a runtime is given for one turn: the prompt, and everything it may do in the world of the engine. */
-export interface TurnContext {
-  readonly workspace: string;
-  readonly tab: string;
+/** What an agent, or a subagent of it, may do in the world of the engine while its turn runs. */
+export interface AgentContext {
   readonly agent: string;
   readonly turn: string;
-  readonly text: string;
-  /** Real path of the tab's folder when the turn began. */
-  readonly cwd: string;
-  readonly model: string | null;
-  /** Aborts when the turn is cancelled, the agent is closed or the daemon stops. The runtime then ends soon. */
+  /**
+   * Aborts when the turn is cancelled, the agent is closed or the daemon stops; a subagent's also when its parent's does.
+   * The runtime then ends soon.
+   */
   readonly signal: AbortSignal;
   /** Writes events to the transcript, then announces them. Throws `disk_full`: then the turn cannot go on. */
   record(...bodies: readonly AgentEventBody[]): Promise<void>;
@@ -49,7 +47,42 @@ export interface TurnContext {
   delta(body: AgentEventBody): void;
   /** Judges a call by mode and rules and asks the clients where these say so. Never allows after the turn was ended. */
   permit(call: CallToPermit): Promise<Permit>;
+  /** Asks the clients. Cancelled when a person closed the question, or the turn ended. */
   askQuestion(question: TurnQuestion): Promise<QuestionAnswer>;
+  /** Starts an agent below this one, with a transcript and a turn of its own. Throws `overloaded`, `disk_full`. */
+  startSubagent(spec: SubagentSpec): Promise<SubagentContext>;
+}
+
+export interface SubagentSpec {
+  readonly label: string;
+  /** Its task: the text of its first message. */
+  readonly text: string;
+  readonly model: string | null;
+  /** The call of the parent that started it. */
+  readonly callId: string | null;
+}
+
+export interface SubagentContext extends AgentContext {
+  /** Ends it; done by the engine at the end of the parent's turn for one that still runs. Does nothing the second time. */
+  finish(outcome: TurnOutcome): Promise<void>;
+}
+
+/** What a runtime is given for one turn: the prompt, and everything it may do in the world of the engine. */
+export interface TurnContext extends AgentContext {
+  readonly workspace: string;
+  readonly tab: string;
+  /** The prompt's text, slash commands of the project expanded. */
+  readonly text: string;
+  /** The text and what is attached to it: text blocks and images. Empty attachments leave the text alone. */
+  readonly parts: readonly PromptPart[];
+  /** Real path of the tab's folder when the turn began. */
+  readonly cwd: string;
+  readonly model: string | null;
+  /**
+   * The records of the agent since its last compaction, that one first, this turn's beginning last: what the agent knows
+   * after a restart. Bounded; of a longer conversation the newest part.
+   */
+  history(): Promise<readonly AgentEvent[]>;
 }
 
 /** How a turn ended by itself. A denial, or a command's exit status, is no failure of the turn. */
@@ -63,6 +96,22 @@ export interface Runtime {
   /** False for one that may also run in a folder that nobody has trusted: it reads and runs nothing of the project by itself. */
   readonly needsTrust: boolean;
   readonly takesModel: boolean;
+  /** True where a prompt is run as a command line. */
+  readonly promptIsCommandLine?: boolean;
+  /** The tools that its agents call, for clients to show; none when absent. */
+  readonly tools?: readonly Omit<Tool, "runtime">[];
+  /** The models that it can use as things are now; none when absent. */
+  models?(): readonly Model[];
+  /**
+   * The model that an agent gets: the one asked for, or for null the default. Throws `invalid_field` (`model`) for one
+   * that it does not have. Absent where there is nothing to choose.
+   */
+  chooseModel?(model: string | null): string | null;
+  /**
+   * Sums up the conversation so far, so that the agent goes on from there: returns the summary, which the engine records.
+   * Absent where there is no context to make smaller. What it throws makes the turn `failed`.
+   */
+  compact?(context: TurnContext): Promise<string>;
   /** Refuses a prompt that this runtime cannot run, before it is accepted. Throws `SallyportError`. */
   checkPrompt(prompt: RawPrompt): void;
   /** Runs one turn to its end. What it throws makes the turn `failed`. */
@@ -78,17 +127,3 @@ export function runtimeRegistry(runtimes: readonly Runtime[]): ReadonlyMap<strin
   }
   return registry;
 }
-  /** The tools that its agents call, for clients to show; none when absent. */
-  readonly tools?: readonly Omit<Tool, "runtime">[];
-  /** The models that it can use as things are now; none when absent. */
-  models?(): readonly Model[];
-  /**
-   * The model that an agent gets: the one asked for, or for null the default. Throws `invalid_field` (`model`) for one
-   * that it does not have. Absent where there is nothing to choose.
-   */
-  chooseModel?(model: string | null): string | null;
-  /**
-   * Sums up the conversation so far, so that the agent goes on from there: returns the summary, which the engine records.
-   * Absent where there is no context to make smaller. What it throws makes the turn `failed`.
-   */
-  compact?(context: TurnContext): Promise<string>;

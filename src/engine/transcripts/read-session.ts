@@ -63,7 +63,8 @@ export async function readSession(options: ReadSessionOptions): Promise<SessionP
   };
 }
 
-function isEvent(record: JsonRecord): boolean {
+/** True for a record with the envelope of an event. */
+export function isEvent(record: JsonRecord): boolean {
   return (
     typeof record.type === "string" &&
     typeof record.agent === "string" &&

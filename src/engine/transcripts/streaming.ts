@@ -8,20 +8,24 @@ export interface Streaming {
   take(body: AgentEventBody): void;
   /** Null when no turn is open. */
   view(): SessionPage["streaming"];
+  /** The records that end what was begun: the message so far, and calls without an end, with `reason` as their output. */
+  unfinished(reason: string): AgentEventBody[];
 }
 
-export function createStreaming(): Streaming {
+export function createStreaming(options: { readonly now: () => number }): Streaming {
   let open = false;
   let message: string | null = null;
   let text = "";
   let thinking = "";
   const tools = new Map<string, string>();
+  const calls = new Map<string, { readonly tool: string; readonly startedMs: number }>();
 
   function clear(): void {
     message = null;
     text = "";
     thinking = "";
     tools.clear();
+    calls.clear();
   }
 
   return {
@@ -54,8 +58,13 @@ export function createStreaming(): Streaming {
           if (tools.has(body.call_id) || tools.size < engineLimits.streamingTools)
             tools.set(body.call_id, newest((tools.get(body.call_id) ?? "") + body.text));
           break;
+        case "tool_started":
+          if (calls.size < engineLimits.streamingTools)
+            calls.set(body.call_id, { tool: body.tool, startedMs: options.now() });
+          break;
         case "tool_finished":
           tools.delete(body.call_id);
+          calls.delete(body.call_id);
           break;
         default:
       }
@@ -68,6 +77,29 @@ export function createStreaming(): Streaming {
         thinking,
         tools: [...tools].map(([call_id, output]) => ({ call_id, output })),
       };
+    },
+    unfinished(reason) {
+      const said: AgentEventBody[] =
+        message === null || (text === "" && thinking === "")
+          ? []
+          : [
+              {
+                type: "assistant_message",
+                message: { id: message, text, ...(thinking === "" ? {} : { thinking }) },
+              },
+            ];
+      const ended = [...calls].map(([call_id, { tool, startedMs }]): AgentEventBody => {
+        const output = tools.get(call_id) ?? "";
+        return {
+          type: "tool_finished",
+          call_id,
+          tool,
+          output: output === "" || output.endsWith("\n") ? output + reason : `${output}\n${reason}`,
+          is_error: true,
+          millis: Math.max(0, Math.round(options.now() - startedMs)),
+        };
+      });
+      return [...said, ...ended];
     },
   };
 }

@@ -8,15 +8,17 @@ import { createTurn, type LiveAgent, type Turn } from "../agents/live-agent.ts";
 import { newAgentDoc, startedRecord } from "../agents/new-agent.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import type { PromptReceipt } from "../engine.ts";
-import { engineLimits } from "../engine-limits.ts";
 import type { ReceiptStore, ReceiptTicket } from "../receipts/receipt-store.ts";
-import type { Runtime } from "../runtimes/runtime.ts";
+import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
+import type { PreparePrompt } from "../slash/prepare-prompt.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import { cleanLabel } from "../visible-text.ts";
 import type { AgentDoc, TabDoc, WorkspaceDoc } from "../workspaces/workspace-doc.ts";
 import type { Workspaces } from "../workspaces/workspaces.ts";
+import { openingRecords } from "./opening-records.ts";
 import { removeReservedPrompt, writeReservedPrompt } from "./reserved-prompt.ts";
-import { openingRecords, type TurnRunner } from "./turn-runner.ts";
+import type { TurnRunner } from "./turn-runner.ts";
+import { reserveTurn, unreserveTurn } from "./turn-slots.ts";
 
 export interface Prompts {
   prompt(command: CommandOf<"prompt">, actor: Actor): Promise<PromptReceipt>;
@@ -28,8 +30,10 @@ export interface PromptsOptions {
   readonly receipts: ReceiptStore;
   readonly runner: TurnRunner;
   readonly sequence: EventSequence;
-  readonly runtimeFor: (runtime: string, model: string | null, tab: TabDoc) => Runtime;
+  readonly runtimeFor: ChooseRuntime;
   readonly recover: (agent: LiveAgent) => Promise<void>;
+  /** Works out what a prompt stands for. Throws what makes it refused. */
+  readonly prepare: PreparePrompt;
   /** Undoes a new agent whose first record was refused. */
   readonly takeBack: (tab: string, agent: LiveAgent) => Promise<void>;
   /** Throws when the daemon is stopping. */
@@ -46,9 +50,6 @@ interface Target {
   readonly isNew: boolean;
 }
 
-const busyText = 'The agent is busy. Wait for its turn to end, or send the prompt with "queue": true.';
-const reservedText = "The next turn is already reserved.";
-
 /**
  * Accepts prompts. The order is: the receipt's intent on disk, then (for a new agent) its row, then the turn's first
  * records, then the announcement and the answer. A crash between any two is settled by what the transcript holds.
@@ -60,6 +61,12 @@ export function createPrompts(options: PromptsOptions): Prompts {
     if (command.agent !== undefined) {
       const place = workspaces.store.findAgent(command.agent);
       if (!place) throw new SallyportError("not_found", "There is no such agent; it may have been closed.");
+      if (place.agent.parent !== null)
+        throw new SallyportError(
+          "not_supported",
+          "This is a subagent: the agent that started it gives it its task. Prompt that one.",
+          { field: "agent" },
+        );
       return { ...place, isNew: false };
     }
     const { workspace, tab } = workspaces.tabOrActive(command.tab);
@@ -73,26 +80,6 @@ export function createPrompts(options: PromptsOptions): Prompts {
     return { workspace, tab, agent, isNew: true };
   }
 
-  /** Takes the agent's turn, or its next turn, at once: of any number of prompts in the same moment one gets it. */
-  function reserve(agent: LiveAgent, turn: Turn, queue: boolean): void {
-    if (agent.closing) throw new SallyportError("not_found", "This agent is being closed.");
-    if (agent.next) throw new SallyportError("conflict", reservedText, { reason: "busy" });
-    if (!agent.current) {
-      const running = agents.list().filter((each) => each.current).length;
-      if (running >= engineLimits.runningTurns)
-        throw new SallyportError("overloaded", "Too many agents are running; wait for one to end.");
-      agent.current = turn;
-    } else if (queue) agent.next = turn;
-    else throw new SallyportError("conflict", busyText, { reason: "busy" });
-  }
-
-  function unreserve(agent: LiveAgent, turn: Turn): void {
-    if (agent.current === turn) agent.current = null;
-    if (agent.next === turn) agent.next = null;
-    turn.markEnded();
-    if (!agent.current) void agent.transcript.release();
-  }
-
   async function accept(
     command: CommandOf<"prompt">,
     actor: Actor,
@@ -100,8 +87,9 @@ export function createPrompts(options: PromptsOptions): Prompts {
   ): Promise<PromptReceipt> {
     options.assertOpen();
     actor.assertLive();
-    const target = findTarget(command);
-    const runtime = options.runtimeFor(target.agent.runtime, target.agent.model, target.tab);
+    const found = findTarget(command);
+    const { runtime, chosen } = options.runtimeFor(found.agent.runtime, found.agent.model, found.tab);
+    const target: Target = found.isNew ? { ...found, agent: { ...found.agent, model: chosen } } : found;
     runtime.checkPrompt({
       text: command.text,
       images: command.images?.length ?? 0,
@@ -115,7 +103,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
       text: command.text,
       by: actor.by,
     });
-    reserve(agent, turn, command.queue ?? false);
+    reserveTurn(agents, agent, turn, { queue: command.queue ?? false });
     const place = {
       workspace: target.workspace.id,
       tab: target.tab.id,
@@ -129,13 +117,15 @@ export function createPrompts(options: PromptsOptions): Prompts {
       if (agent.closing) throw new SallyportError("not_found", "This agent was closed.");
     };
     try {
+      turn.input = await options.prepare({ command, tab: target.tab, agent: agent.id, runtime, actor });
+      void turn.ended.then(() => turn.input.release());
       await options.recover(agent);
       await orRefuse(sequence.ensure());
       await ticket?.intend(place, sequence.last, commit);
       if (agent.next === turn) await acceptReserved(agent, turn, commit);
       else await acceptNow(target, agent, turn, commit);
     } catch (error) {
-      unreserve(agent, turn);
+      unreserveTurn(agent, turn);
       if (target.isNew) agents.forget(agent.id);
       else if (agent.next?.accepted && !agent.current) options.runner.beginReserved(agent);
       throw error;
@@ -176,6 +166,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
       turn: turn.id,
       request_id: turn.requestId,
       text: turn.text,
+      attachments: [...turn.input.attachments],
       by: turn.by,
       seq: sequence.last,
     });

@@ -17,11 +17,15 @@ const walkBounds = {
   maxScanBytes: engineLimits.transcriptScanBytes,
 };
 
+type LeftOpen =
+  | { readonly kind: "permission" | "question"; readonly id: string }
+  | { readonly kind: "call"; readonly id: string; readonly tool: string };
+
 /** What the end of a transcript says of the turn that was open when the daemon died. */
 interface TranscriptEnd {
   readonly lastSeq: number;
-  /** The turn that began and did not end, with its requests that nobody answered. */
-  readonly open: { readonly turn: string; readonly requests: readonly string[] } | null;
+  /** The turn that began and did not end, with what it left open, in the order in which that began. */
+  readonly open: { readonly turn: string; readonly left: readonly LeftOpen[] } | null;
   /** Turns that began after the reservation. */
   readonly begun: ReadonlySet<string>;
 }
@@ -69,23 +73,34 @@ async function readEnd(path: string, afterSeq: number | null): Promise<Transcrip
   let open: TranscriptEnd["open"] = null;
   let decided = false;
   const begun = new Set<string>();
-  const asked: string[] = [];
-  const resolved = new Set<unknown>();
+  const left: LeftOpen[] = [];
+  const closed = new Set<unknown>();
+
+  function leave(open: LeftOpen): void {
+    if (!closed.has(open.id)) left.unshift(open);
+  }
 
   function visit(record: JsonRecord): "stop" | "go_on" {
-    const { type, seq, turn, request_id } = record;
+    const { type, seq, turn, request_id, call_id, tool } = record;
     if (typeof seq === "number" && Number.isSafeInteger(seq)) {
       lastSeq = Math.max(lastSeq, seq);
       if (decided && (afterSeq === null || seq <= afterSeq)) return "stop";
     }
     if (type === "turn_started" && typeof turn === "string") {
       begun.add(turn);
-      if (!decided) open = { turn, requests: asked.filter((id) => !resolved.has(id)) };
+      if (!decided) open = { turn, left };
       decided = true;
     }
     if (type === "turn_finished") decided = true;
-    if (type === "permission_resolved") resolved.add(request_id);
-    if (type === "permission_requested" && typeof request_id === "string") asked.push(request_id);
+    if (decided) return "go_on";
+    if (type === "permission_resolved" || type === "question_resolved") closed.add(request_id);
+    if (type === "tool_finished") closed.add(call_id);
+    if (typeof request_id === "string" && type === "permission_requested")
+      leave({ kind: "permission", id: request_id });
+    if (typeof request_id === "string" && type === "question_asked")
+      leave({ kind: "question", id: request_id });
+    if (typeof call_id === "string" && typeof tool === "string" && type === "tool_started")
+      leave({ kind: "call", id: call_id, tool });
     return "go_on";
   }
 
@@ -96,23 +111,40 @@ async function readEnd(path: string, afterSeq: number | null): Promise<Transcrip
 function endOpenTurn(end: TranscriptEnd): AgentEventBody[] {
   if (!end.open) return [];
   return [
-    ...end.open.requests.map(
-      (request_id): AgentEventBody => ({
-        type: "permission_resolved",
-        request_id,
-        allowed: false,
-        decision: null,
-        by: null,
-      }),
-    ),
+    // Requests before the calls that asked.
+    ...end.open.left.toReversed().map(closing),
     { type: "turn_finished", turn: end.open.turn, outcome: "failed", error: stoppedText },
   ];
+}
+
+function closing(open: LeftOpen): AgentEventBody {
+  switch (open.kind) {
+    case "permission":
+      return { type: "permission_resolved", request_id: open.id, allowed: false, decision: null, by: null };
+    case "question":
+      return { type: "question_resolved", request_id: open.id, cancelled: true, by: null };
+    case "call":
+      return {
+        type: "tool_finished",
+        call_id: open.id,
+        tool: open.tool,
+        output: "The daemon stopped before this call ended.",
+        is_error: true,
+        millis: 0,
+      };
+  }
 }
 
 function neverRan(prompt: ReservedPrompt): AgentEventBody[] {
   return [
     turnStarted(prompt.turn, prompt.request_id),
-    { type: "user_message", turn: prompt.turn, text: prompt.text, attachments: [], by: prompt.by },
+    {
+      type: "user_message",
+      turn: prompt.turn,
+      text: prompt.text,
+      attachments: prompt.attachments ?? [],
+      by: prompt.by,
+    },
     { type: "turn_finished", turn: prompt.turn, outcome: "failed", error: neverRanText },
   ];
 }

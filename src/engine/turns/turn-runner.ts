@@ -1,15 +1,14 @@
 import { SallyportError } from "../../errors.ts";
-import type { AgentEventBody } from "../../protocol/events.ts";
-import type { Agents } from "../agents/agents.ts";
+import { newId } from "../../lib/ids.ts";
 import type { LiveAgent, Turn } from "../agents/live-agent.ts";
 import { engineLimits } from "../engine-limits.ts";
-import type { Permissions } from "../requests/permissions.ts";
-import type { Questions } from "../requests/questions.ts";
-import type { JudgeCall, RuleSet } from "../rules/rules.ts";
-import type { CallToPermit, Permit, Runtime, TurnContext, TurnOutcome } from "../runtimes/runtime.ts";
-import type { WorkspaceStore } from "../workspaces/workspace-store.ts";
-import { stoppedText, turnStarted } from "./recover-agent.ts";
+import type { Runtime, TurnContext, TurnOutcome } from "../runtimes/runtime.ts";
+import { readHistory } from "../transcripts/read-history.ts";
+import { createAgentContext } from "./agent-context.ts";
+import { endTurn, turnEnd } from "./end-turn.ts";
+import { openingRecords } from "./opening-records.ts";
 import { removeReservedPrompt } from "./reserved-prompt.ts";
+import { createSubagents, type Subagents, type SubagentsOptions } from "./subagents.ts";
 
 export interface TurnRunner {
   /** Runs a turn whose first records were announced, to its end, and the reserved one after it. */
@@ -18,152 +17,77 @@ export interface TurnRunner {
   beginReserved(agent: LiveAgent): void;
 }
 
-export interface TurnRunnerOptions {
-  readonly store: WorkspaceStore;
-  readonly agents: Agents;
-  readonly permissions: Permissions;
-  readonly questions: Questions;
+export interface TurnRunnerOptions extends SubagentsOptions {
   readonly runtimes: ReadonlyMap<string, Runtime>;
-  readonly judgeCall: JudgeCall;
-  readonly rules: () => RuleSet;
   readonly sessionsFolder: string;
   /** Throws when the tab's folder is gone, or is another one now. */
   readonly checkFolder: (cwd: string) => Promise<void>;
   readonly report: (problem: string) => void;
 }
 
-const cancelledPermit: Permit = { allowed: false, reason: "Cancelled before it ran." };
-
-/** The first records of a turn. */
-export function openingRecords(turn: Turn): AgentEventBody[] {
-  return [
-    turnStarted(turn.id, turn.requestId),
-    { type: "user_message", turn: turn.id, text: turn.text, attachments: [], by: turn.by },
-  ];
-}
-
 export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   const { store, agents } = options;
 
-  async function permit(agent: LiveAgent, turn: Turn, call: CallToPermit): Promise<Permit> {
-    const place = store.findAgent(agent.id);
-    if (!place || turn.controller.signal.aborted) return cancelledPermit;
-    const { cwd, mode } = place.tab;
-    const verdict = options.judgeCall(
-      { tool: call.tool, subject: call.subject, cwd },
-      mode,
-      options.rules(),
-      agent.sessionRules,
-    );
-    if (verdict.verdict === "deny") return { allowed: false, reason: `Denied by the rule ${verdict.by}.` };
-    if (verdict.verdict === "ask") {
-      const { answer } = await options.permissions.ask(
-        {
-          workspace: place.workspace.id,
-          tab: place.tab.id,
-          agent: agent.id,
-          turn: turn.id,
-          callId: call.callId,
-          tool: call.tool,
-          subject: call.subject,
-          input: call.input,
-          cwd,
-          allowSession: verdict.allowSession,
-        },
-        waiting(agent, turn),
-      );
-      if (answer === null) return cancelledPermit;
-      if (answer === "deny") return { allowed: false, reason: "Denied." };
-      if (answer === "allow_session" && verdict.allowSession !== null)
-        agent.sessionRules = [...agent.sessionRules, verdict.allowSession].slice(
-          -engineLimits.sessionRulesPerAgent,
-        );
-    }
-    return turn.controller.signal.aborted ? cancelledPermit : { allowed: true };
-  }
-
-  function waiting(agent: LiveAgent, turn: Turn) {
-    return {
-      record: agent.transcript.record,
-      signal: turn.controller.signal,
-      onChange: () => agents.announceAgent(agent.id),
-    };
-  }
-
-  async function runRuntime(agent: LiveAgent, turn: Turn): Promise<TurnOutcome> {
+  async function runRuntime(agent: LiveAgent, turn: Turn, subagents: Subagents): Promise<TurnOutcome> {
     const place = store.findAgent(agent.id);
     const runtime = options.runtimes.get(place?.agent.runtime ?? "");
     if (!place || !runtime)
       return { outcome: "failed", error: "The runtime of this agent is not available." };
+    if (turn.input.answer) {
+      const message = { id: newId(), text: await turn.input.answer() };
+      await agent.transcript.record([{ type: "assistant_message", message }]);
+      return { outcome: "done" };
+    }
     await options.checkFolder(place.tab.cwd);
     const context: TurnContext = {
+      ...createAgentContext(options, {
+        agent,
+        turn,
+        top: agent,
+        name: null,
+        startSubagent: subagents.start,
+      }),
       workspace: place.workspace.id,
       tab: place.tab.id,
-      agent: agent.id,
-      turn: turn.id,
-      text: turn.text,
+      text: turn.input.text,
+      parts: turn.input.parts,
       cwd: place.tab.cwd,
       model: place.agent.model,
-      signal: turn.controller.signal,
-      async record(...bodies) {
-        await agent.transcript.record(bodies);
-      },
-      delta: (body) => agent.transcript.delta(body),
-      permit: (call) => permit(agent, turn, call),
-      askQuestion: (question) =>
-        options.questions.ask(
-          {
-            workspace: place.workspace.id,
-            tab: place.tab.id,
-            agent: agent.id,
-            turn: turn.id,
-            call_id: question.callId,
-            subagent: question.subagent,
-            questions: question.questions
-              .slice(0, engineLimits.questions)
-              .map(({ prompt, options: choices, multiple }) => ({
-                prompt,
-                options: choices.map((choice) => ({ ...choice })),
-                multiple,
-              })),
-          },
-          waiting(agent, turn),
-        ),
+      history: () => readHistory(options.sessionsFolder, agent.id),
     };
-    return runtime.runTurn(context);
+    if (turn.kind === "prompt") return runtime.runTurn(context);
+    if (!runtime.compact) return { outcome: "failed", error: "This runtime has no context to make smaller." };
+    const summary = await runtime.compact(context);
+    if (!turn.controller.signal.aborted)
+      await context.record({ type: "compacted", summary: summary.slice(0, engineLimits.summaryChars) });
+    return { outcome: "done" };
   }
 
   async function run(agent: LiveAgent, turn: Turn): Promise<void> {
     const { signal } = turn.controller;
+    const subagents = createSubagents(options, { agent, turn, top: agent, depth: 0 });
     let outcome: TurnOutcome = { outcome: "done" };
     try {
-      if (!signal.aborted) outcome = await runRuntime(agent, turn);
+      if (!signal.aborted) outcome = await runRuntime(agent, turn, subagents);
     } catch (error) {
       outcome = { outcome: "failed", error: failureText(error) };
       if (!(error instanceof SallyportError) && !signal.aborted)
         options.report(`turn ${turn.id} failed: ${error instanceof Error ? error.stack : String(error)}`);
     }
-    await finish(agent, turn, outcome);
+    await finish(agent, turn, outcome, subagents);
   }
 
-  async function finish(agent: LiveAgent, turn: Turn, outcome: TurnOutcome): Promise<void> {
+  async function finish(
+    agent: LiveAgent,
+    turn: Turn,
+    outcome: TurnOutcome,
+    subagents?: Subagents,
+  ): Promise<void> {
     const { signal } = turn.controller;
-    const end =
-      signal.aborted && signal.reason === "shutdown"
-        ? { outcome: "failed" as const, error: stoppedText }
-        : signal.aborted
-          ? { outcome: "cancelled" as const }
-          : boundedOutcome(outcome);
-    // What the runtime left behind ends with the turn.
+    const end = turnEnd(turn, outcome);
     if (!signal.aborted) turn.controller.abort("cancelled");
-    await Promise.all([options.permissions.endTurn(turn.id), options.questions.endTurn(turn.id)]);
-    await agent.transcript.record([{ type: "turn_finished", turn: turn.id, ...end }], {
-      owe: true,
-      onAnnounce: () => {
-        if (agent.current === turn) agent.current = null;
-      },
-    });
-    turn.markEnded();
+    await subagents?.endAll();
+    await endTurn({ permissions: options.permissions, questions: options.questions, agent, turn, end });
     const shuttingDown = signal.reason === "shutdown";
     if (agent.next?.accepted && !agent.current && !agent.closing && !shuttingDown) beginReserved(agent);
     else agents.announceAgent(agent.id);
@@ -212,11 +136,6 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   }
 
   return { begin, beginReserved };
-}
-
-function boundedOutcome(outcome: TurnOutcome): TurnOutcome {
-  if (outcome.outcome === "done") return outcome;
-  return { outcome: "failed", error: outcome.error.slice(0, engineLimits.turnErrorChars) };
 }
 
 function failureText(error: unknown): string {

@@ -2,8 +2,15 @@ import { SallyportError } from "../../errors.ts";
 import { newId } from "../../lib/ids.ts";
 import type { StateFile } from "../../lib/state-file.ts";
 import { engineLimits } from "../engine-limits.ts";
-import { type AgentDoc, type TabDoc, type WorkspaceDoc, withTab } from "./workspace-doc.ts";
-import type { WorkspaceStore } from "./workspace-store.ts";
+import {
+  type AgentDoc,
+  type TabDoc,
+  type WorkspaceDoc,
+  withAgent,
+  withoutTab,
+  withTab,
+} from "./workspace-doc.ts";
+import type { AgentPlace, WorkspaceStore } from "./workspace-store.ts";
 
 const lastSection = "last_workspace";
 /** `used` says in which order workspaces were used; more exact it would cost a write per prompt. */
@@ -22,10 +29,21 @@ export interface Workspaces {
   addTab(workspaceId: string, tab: TabDoc, commit: () => void): Promise<void>;
   removeTab(tabId: string, commit: () => void): Promise<void>;
   changeTab(tabId: string, change: (tab: TabDoc) => TabDoc, commit: () => void): Promise<void>;
-  /** Adds the agent and makes it the tab's active one. */
-  addAgent(tabId: string, agent: AgentDoc, commit: () => void): Promise<void>;
-  /** Takes the agent off its tab; the newest of the others becomes active. */
-  removeAgent(tabId: string, agentId: string, commit: () => void): Promise<void>;
+  /** Adds the agent and makes it the tab's active one. Refuses one that is on a tab already. */
+  addAgent(tabId: string, agent: AgentDoc, commit: () => void, how?: AddAgentOptions): Promise<void>;
+  /** Takes agents off their tab; the newest of the others becomes active. */
+  removeAgents(tabId: string, agentIds: readonly string[], commit: () => void): Promise<void>;
+  /** Changes one agent, wherever it is. Throws `not_found`. */
+  changeAgent(agentId: string, change: (agent: AgentDoc) => AgentDoc, commit: () => void): Promise<void>;
+  /** Makes the agent its tab's active one, and with `tabToo` its tab the workspace's. Throws `not_found`. */
+  activateAgent(agentId: string, options: { readonly tabToo: boolean }, commit: () => void): Promise<void>;
+}
+
+export interface AddAgentOptions {
+  /** False for a subagent: it does not become the tab's active agent. */
+  readonly activate: boolean;
+  /** Agents that leave the tab in the same step. */
+  readonly drop: readonly string[];
 }
 
 export interface WorkspacesOptions {
@@ -48,8 +66,8 @@ export function freshWorkspace(tab: TabDoc | null, atMs: number): WorkspaceDoc {
   };
 }
 
-export function newTabDoc(options: Pick<TabDoc, "cwd" | "name" | "mode">): TabDoc {
-  return { id: newId(), ...options, runtime: "shell", active_agent: null, agents: [] };
+export function newTabDoc(options: Pick<TabDoc, "cwd" | "name" | "mode" | "runtime">): TabDoc {
+  return { id: newId(), ...options, active_agent: null, agents: [] };
 }
 
 /** Throws `StateFileError` when the section is damaged. */
@@ -71,6 +89,12 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     const place = store.findTab(tabId);
     if (!place) throw noTab();
     return place.workspace.id;
+  }
+
+  function placeOf(agentId: string): AgentPlace {
+    const place = store.findAgent(agentId);
+    if (!place) throw new SallyportError("not_found", "There is no such agent; it may have been closed.");
+    return place;
   }
 
   async function changeTab(
@@ -128,40 +152,60 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     },
     async removeTab(tabId, commit) {
       await store.update(homeOf(tabId), (doc) => {
-        const index = doc.tabs.findIndex((tab) => tab.id === tabId);
-        const tabs = doc.tabs.filter((tab) => tab.id !== tabId);
-        const neighbour = tabs[index] ?? tabs[index - 1];
-        const active = doc.active_tab === tabId ? (neighbour?.id ?? null) : doc.active_tab;
+        if (!doc.tabs.some((tab) => tab.id === tabId)) throw noTab();
         commit();
-        return { ...doc, tabs, active_tab: active };
+        return withoutTab(doc, tabId);
       });
     },
     changeTab,
-    async addAgent(tabId, agent, commit) {
+    async addAgent(tabId, agent, commit, how = { activate: true, drop: [] }) {
       await changeTab(
         tabId,
         (tab) => {
-          if (tab.agents.length >= engineLimits.agentsPerTab)
-            throw tooMany(`This tab has ${tab.agents.length} agents; close some first.`);
+          const agents = tab.agents.filter((each) => !how.drop.includes(each.id));
+          if (store.findAgent(agent.id)) throw tooMany("This session is open on a tab already.");
+          if (agents.length >= engineLimits.agentsPerTab)
+            throw tooMany(`This tab has ${agents.length} agents; close some first.`);
           if (store.agentCount() >= engineLimits.agents)
             throw tooMany(`There are ${store.agentCount()} agents; close some first.`);
-          return { ...tab, active_agent: agent.id, agents: [...tab.agents, agent] };
+          const active = how.activate ? agent.id : activeAmong(agents, tab.active_agent);
+          return { ...tab, active_agent: active, agents: [...agents, agent] };
         },
         commit,
       );
     },
-    async removeAgent(tabId, agentId, commit) {
+    async removeAgents(tabId, agentIds, commit) {
       await changeTab(
         tabId,
         (tab) => {
-          const agents = tab.agents.filter((agent) => agent.id !== agentId);
-          const active = tab.active_agent === agentId ? (agents.at(-1)?.id ?? null) : tab.active_agent;
-          return { ...tab, agents, active_agent: active };
+          const agents = tab.agents.filter((agent) => !agentIds.includes(agent.id));
+          return { ...tab, agents, active_agent: activeAmong(agents, tab.active_agent) };
         },
         commit,
       );
     },
+    async changeAgent(agentId, change, commit) {
+      await store.update(placeOf(agentId).workspace.id, (doc) => {
+        placeOf(agentId);
+        commit();
+        return withAgent(doc, agentId, change);
+      });
+    },
+    async activateAgent(agentId, { tabToo }, commit) {
+      await store.update(placeOf(agentId).workspace.id, (doc) => {
+        const { tab } = placeOf(agentId);
+        commit();
+        const next = withTab(doc, tab.id, (each) => ({ ...each, active_agent: agentId }));
+        return tabToo ? { ...next, active_tab: tab.id } : next;
+      });
+    },
   };
+}
+
+/** The agent that is active once these are left: the same, or the newest that is no subagent. */
+function activeAmong(agents: readonly AgentDoc[], active: string | null): string | null {
+  if (agents.some((agent) => agent.id === active)) return active;
+  return (agents.findLast((agent) => agent.parent === null) ?? agents.at(-1))?.id ?? null;
 }
 
 function noTab(): SallyportError {

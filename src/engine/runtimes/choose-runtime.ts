@@ -1,0 +1,46 @@
+import { SallyportError } from "../../errors.ts";
+import type { TabDoc } from "../workspaces/workspace-doc.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface RuntimeChoice {
+  readonly runtime: Runtime;
+  /** The model that an agent gets: the one asked for, or the runtime's default; null where there is none to choose. */
+  readonly chosen: string | null;
+}
+
+/**
+ * Finds what runs an agent in a tab. Throws `invalid_field` (no such runtime or model), `not_supported` (a model where there
+ * is none to choose), `path_refused` (a folder that nobody trusts).
+ */
+export type ChooseRuntime = (name: string, model: string | null, tab: Pick<TabDoc, "cwd">) => RuntimeChoice;
+
+export interface ChooseRuntimeOptions {
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly isTrusted: (cwd: string) => boolean;
+}
+
+export function createRuntimeChooser({ runtimes, isTrusted }: ChooseRuntimeOptions): ChooseRuntime {
+  return (name, model, tab) => {
+    const runtime = knownRuntime(runtimes, name);
+    if (model !== null && !runtime.takesModel)
+      throw new SallyportError("not_supported", `The runtime ${runtime.name} has no model to choose.`, {
+        field: "model",
+      });
+    if (runtime.needsTrust && !isTrusted(tab.cwd))
+      throw new SallyportError(
+        "path_refused",
+        "In a folder that nobody has trusted only the shell runs. Open a tab on it from a device that may approve.",
+      );
+    return { runtime, chosen: runtime.chooseModel ? runtime.chooseModel(model) : model };
+  };
+}
+
+/** Throws `invalid_field` (`runtime`). */
+export function knownRuntime(runtimes: ReadonlyMap<string, Runtime>, name: string): Runtime {
+  const runtime = runtimes.get(name);
+  if (runtime) return runtime;
+  const names = [...runtimes.keys()].join(", ");
+  throw new SallyportError("invalid_field", `There is no such runtime; there are: ${names}.`, {
+    field: "runtime",
+  });
+}
