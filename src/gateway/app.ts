@@ -50,7 +50,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const now = options.now ?? Date.now;
   const timing = options.timing ?? bodyTiming;
   const bodies = createBodyBudget(options.maxBodiesBytes ?? 256 * 1024 * 1024);
-  const changes = createChangeBudget();
 
   const framework = fastify({
     logger: false,
@@ -58,6 +57,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     exposeHeadRoutes: false,
     frameworkErrors: (error, request, reply) => refuse(request, reply, fromFramework(error)),
   });
+
+  const changes = await createChangeBudget(framework);
 
   function refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
     discardRest(request.raw, timing.timeoutMs);
@@ -109,35 +110,43 @@ export async function createApp(options: AppOptions): Promise<App> {
       return route.handle({ admission, params, query, body });
     }
 
+    function run(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
+      const query = readQuery(request.query);
+      if (!bodyValidator && announcesBody(request.raw)) discardRest(request.raw, timing.timeoutMs);
+      const body = bodyValidator
+        ? readJsonBody(request.raw, {
+            maxBytes: route.maxBodyBytes,
+            authenticated: admission.lease !== null,
+            budget: bodies,
+            timing,
+          })
+        : undefined;
+      const answer =
+        body instanceof Promise
+          ? body.then((parsed) => finish(request, admission, query, parsed))
+          : finish(request, admission, query, body);
+      const tagged = (settled: RouteAnswer): RouteAnswer =>
+        route.etag ? withEtag(settled, request.raw) : settled;
+      if (answer instanceof Promise)
+        answer
+          .then((settled) => send(reply, tagged(settled)))
+          .catch((error: unknown) => refuse(request, reply, error));
+      else send(reply, tagged(answer));
+    }
+
     framework.route({
       method: route.method,
       url: route.path,
       handler(request, reply) {
         try {
           const admission = admissionOf(request.raw);
-          const { lease } = admission;
-          const query = readQuery(request.query);
-          if (route.method !== "GET" && lease) changes.spend(request.raw.socket, lease, now());
-          if (!bodyValidator && announcesBody(request.raw)) discardRest(request.raw, timing.timeoutMs);
-          const body = bodyValidator
-            ? readJsonBody(request.raw, {
-                maxBytes: route.maxBodyBytes,
-                authenticated: lease !== null,
-                budget: bodies,
-                timing,
-              })
-            : undefined;
-          const answer =
-            body instanceof Promise
-              ? body.then((parsed) => finish(request, admission, query, parsed))
-              : finish(request, admission, query, body);
-          const tagged = (settled: RouteAnswer): RouteAnswer =>
-            route.etag ? withEtag(settled, request.raw) : settled;
-          if (answer instanceof Promise)
-            answer
-              .then((settled) => send(reply, tagged(settled)))
+          // Reads stay without a promise: they are what there is most of.
+          if (route.method === "GET" || !admission.lease) run(request, reply, admission);
+          else
+            changes
+              .spend(request, now())
+              .then(() => run(request, reply, admission))
               .catch((error: unknown) => refuse(request, reply, error));
-          else send(reply, tagged(answer));
         } catch (error) {
           refuse(request, reply, error);
         }
