@@ -1,4 +1,4 @@
-import type { Agent, Tab, Workspace, WorkspaceRow } from "../../protocol/objects.ts";
+import type { Agent, Project, Tab, Workspace, WorkspaceRow } from "../../protocol/objects.ts";
 import type { AgentDoc, TabDoc, WorkspaceDoc } from "./workspace-doc.ts";
 
 /** What an agent does at the moment, beside what its document says. */
@@ -31,6 +31,8 @@ export function agentRow(doc: AgentDoc, tab: string, activity: AgentActivity): A
 export interface TabFacts {
   readonly trusted: boolean;
   readonly loaded: boolean;
+  /** Null for a tab that was not loaded yet. */
+  readonly project: Project | null;
 }
 
 export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
@@ -44,12 +46,12 @@ export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
     trusted: facts.trusted,
     loaded: facts.loaded,
     active_agent: doc.active_agent,
-    project: null,
+    project: facts.project,
   };
 }
 
 export function workspaceRow(doc: WorkspaceDoc): WorkspaceRow {
-  return { id: doc.id, name: doc.name, tabs: doc.tabs.length, used: doc.used };
+  return { id: doc.id, name: doc.name, tabs: doc.tabs.length, used: doc.used, active_tab: doc.active_tab };
 }
 
 /** The whole workspace as a snapshot shows it. */

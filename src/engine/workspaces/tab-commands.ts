@@ -1,18 +1,24 @@
 import { basename } from "node:path";
-import { SallyportError } from "../../errors.ts";
 import type { ChangeBody } from "../../protocol/changes.ts";
 import type { CommandOf } from "../../protocol/commands.ts";
 import { limits } from "../../protocol/limits.ts";
-import type { Tab } from "../../protocol/objects.ts";
+import type { Tab, TrustedNow } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import type { AgentCommands } from "../agents/agent-commands.ts";
 import type { Agents } from "../agents/agents.ts";
 import { cleanLabel } from "../visible-text.ts";
+import { checkedName, noTab, noWorkspace } from "./place-names.ts";
+import type { OpenedTab } from "./places.ts";
 import type { TrustedFolders } from "./trusted-folders.ts";
 import { newTabDoc, type Workspaces } from "./workspaces.ts";
 
 export interface TabCommands {
   create(command: CommandOf<"tab_create">, actor: Actor): Promise<Tab>;
+  /** The same, and tells what the folder brings along if it became trusted by it. */
+  open(command: CommandOf<"tab_create">, actor: Actor): Promise<OpenedTab>;
+  /** Trusts the folder if whoever opens a tab on it may; null unless it became trusted just now. */
+  trust(cwd: string, actor: Actor): Promise<TrustedNow | null>;
+  isClosing(tab: string): boolean;
   close(tabId: string, actor: Actor): Promise<void>;
   setMode(command: CommandOf<"mode">, actor: Actor): Promise<Tab>;
 }
@@ -24,7 +30,11 @@ export interface TabCommandsOptions {
   readonly trusted: TrustedFolders;
   /** The real path of a folder that is fit for a tab; `bounded` for those who stay below the browse root. */
   readonly resolveCwd: (rawCwd: string, bounded: boolean) => Promise<string>;
+  /** The runtime of a new tab: the one that was asked for, or the default. Throws `invalid_field`. */
+  readonly chooseTabRuntime: (name: string | undefined) => string;
   readonly assertOpen: () => void;
+  /** What a folder brings along that can run something. */
+  readonly findTrust: (cwd: string) => Promise<TrustedNow>;
   /** Ends job requests that wait for an answer in this tab. */
   readonly endRequestsOfTab: (tab: string) => Promise<void>;
   readonly append: (change: ChangeBody) => void;
@@ -41,35 +51,47 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
     return row;
   }
 
-  return {
-    async create(command, actor) {
-      options.assertOpen();
-      actor.assertLive();
-      const workspace = command.workspace === undefined ? workspaces.last() : store.get(command.workspace);
-      if (!workspace) throw new SallyportError("not_found", "There is no such workspace.");
-      const name = command.name === undefined ? null : cleanLabel(command.name, limits.labelChars);
-      if (name === "")
-        throw new SallyportError("invalid_field", "The name has nothing to show.", { field: "name" });
-      const cwd = await options.resolveCwd(command.cwd, !actor.has("admin"));
-      const commit = (): void => {
+  async function trust(cwd: string, actor: Actor): Promise<TrustedNow | null> {
+    // Whoever opens a tab and may approve what runs in it says that he knows the folder.
+    const may = actor.by.device === null || actor.has("approve");
+    const isNew =
+      may &&
+      (await options.trusted.add(cwd, () => {
         options.assertOpen();
         actor.assertLive();
-      };
-      // Whoever opens a tab and may approve what runs in it says that he knows the folder.
-      const trusts = actor.by.device === null || actor.has("approve");
-      const newlyTrusted = trusts && (await options.trusted.add(cwd, commit));
-      const tab = newTabDoc({ cwd, name: name ?? tabNameOf(cwd), mode: command.mode ?? "ask" });
-      await workspaces.addTab(workspace.id, tab, commit);
-      append({ type: "tab_created", tab: rowOf(tab.id) });
-      if (newlyTrusted) {
-        for (const other of store.list().flatMap((doc) => doc.tabs)) {
-          if (other.cwd === cwd && other.id !== tab.id) agents.announceTab(other.id);
-        }
-      }
-      agents.announceWorkspace(workspace.id);
-      workspaces.touch(workspace.id);
-      return rowOf(tab.id);
-    },
+      }));
+    if (!isNew) return null;
+    for (const tab of store.list().flatMap((doc) => doc.tabs))
+      if (tab.cwd === cwd) agents.announceTab(tab.id);
+    return options.findTrust(cwd);
+  }
+
+  async function open(command: CommandOf<"tab_create">, actor: Actor): Promise<OpenedTab> {
+    options.assertOpen();
+    actor.assertLive();
+    const workspace = command.workspace === undefined ? workspaces.last() : store.get(command.workspace);
+    if (!workspace) throw noWorkspace();
+    const name = command.name === undefined ? null : checkedName(command.name);
+    const cwd = await options.resolveCwd(command.cwd, !actor.has("admin"));
+    const commit = (): void => {
+      options.assertOpen();
+      actor.assertLive();
+    };
+    const runtime = options.chooseTabRuntime(command.runtime);
+    const trusted_now = await trust(cwd, actor);
+    const tab = newTabDoc({ cwd, name: name ?? tabNameOf(cwd), mode: command.mode ?? "ask", runtime });
+    await workspaces.addTab(workspace.id, tab, commit);
+    append({ type: "tab_created", tab: rowOf(tab.id) });
+    agents.announceWorkspace(workspace.id);
+    workspaces.touch(workspace.id);
+    return { tab: rowOf(tab.id), trusted_now };
+  }
+
+  return {
+    create: async (command, actor) => (await open(command, actor)).tab,
+    open,
+    trust,
+    isClosing: (tab) => closing.has(tab),
     async close(tabId, actor) {
       const place = store.findTab(tabId);
       if (!place || closing.has(tabId)) throw noTab();
@@ -93,12 +115,8 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
       }
       for (const agent of last.agents) {
         options.agentCommands.announceClosed(agent, tabId);
-        const gone = agents.peek(agent.id);
-        if (!gone) continue;
-        gone.closing = true;
-        gone.current?.controller.abort("cancelled");
-        agents.forget(agent.id);
-        if (!gone.current) await gone.transcript.release();
+        agents.peek(agent.id)?.current?.controller.abort("cancelled");
+        await agents.retire(agent.id);
       }
       agents.forgetTab(tabId);
       append({ type: "tab_closed", tab: tabId });
@@ -124,8 +142,4 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
 /** The name of a tab that was given none. */
 export function tabNameOf(cwd: string): string {
   return cleanLabel(basename(cwd), limits.labelChars) || (cwd === "/" ? "/" : "folder");
-}
-
-function noTab(): SallyportError {
-  return new SallyportError("not_found", "There is no such tab; it may have been closed.");
 }

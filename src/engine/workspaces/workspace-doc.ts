@@ -90,6 +90,14 @@ export function withTab(doc: WorkspaceDoc, tabId: string, change: (tab: TabDoc) 
   return { ...doc, tabs: doc.tabs.map((tab) => (tab.id === tabId ? change(tab) : tab)) };
 }
 
+/** The document without one tab; when that was the active one, a neighbour is. */
+export function withoutTab(doc: WorkspaceDoc, tabId: string): WorkspaceDoc {
+  const index = doc.tabs.findIndex((tab) => tab.id === tabId);
+  const tabs = doc.tabs.filter((tab) => tab.id !== tabId);
+  const neighbour = tabs[index] ?? tabs[index - 1];
+  return { ...doc, tabs, active_tab: doc.active_tab === tabId ? (neighbour?.id ?? null) : doc.active_tab };
+}
+
 /** The document with one agent changed, wherever it is. */
 export function withAgent(
   doc: WorkspaceDoc,

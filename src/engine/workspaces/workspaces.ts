@@ -75,13 +75,19 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const { store, state } = options;
   const raw = state.get(lastSection) ?? null;
   if (raw !== null && typeof raw !== "string") throw state.damaged(lastSection);
-  let lastId = raw;
+  /** What the state file says. */
+  let keptId = raw;
+  // Fixed at once: a workspace that is made later does not become the last used by being new.
+  let lastId: string | null = (raw === null ? null : store.get(raw)?.id) ?? newest()?.id ?? null;
+
+  function newest(): WorkspaceDoc | undefined {
+    return [...store.list()].sort((a, b) => (a.used < b.used ? 1 : -1))[0];
+  }
 
   function last(): WorkspaceDoc {
-    const known = lastId === null ? null : store.get(lastId);
-    const newest = [...store.list()].sort((a, b) => (a.used < b.used ? 1 : -1))[0];
-    const found = known ?? newest;
+    const found = (lastId === null ? null : store.get(lastId)) ?? newest();
     if (!found) throw new SallyportError("not_found", "There is no workspace.");
+    lastId = found.id;
     return found;
   }
 
@@ -128,8 +134,9 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       return { workspace, tab };
     },
     touch(workspaceId) {
-      if (lastId !== workspaceId) {
-        lastId = workspaceId;
+      lastId = workspaceId;
+      if (keptId !== workspaceId) {
+        keptId = workspaceId;
         state
           .update(lastSection, () => workspaceId)
           .catch((error: Error) => {

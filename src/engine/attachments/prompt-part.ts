@@ -1,0 +1,17 @@
+/** One piece of a prompt as a model gets it. Images come as bytes; how they are encoded is the runtime's business. */
+export type PromptPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly name: string; readonly mime: ImageMime; readonly bytes: Uint8Array };
+
+export type ImageMime = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+
+/** What a transcript and the clients see of an attachment. */
+export interface AttachmentLabel {
+  readonly name: string;
+  readonly kind: "text" | "image" | "folder" | "file";
+}
+
+export interface Attached {
+  readonly label: AttachmentLabel;
+  readonly part: PromptPart;
+}
