@@ -14,6 +14,8 @@ export interface UnverifiedCaller {
 export interface Throttle {
   /** Counts a request for a public route, or one that presents nothing. Seconds to wait, or 0. */
   takePublic(caller: UnverifiedCaller, nowMs: number): number;
+  /** Counts a file that a page is made of. Seconds to wait, or 0. */
+  takePageFile(caller: UnverifiedCaller, nowMs: number): number;
   /** Counts a credential that is no good. Seconds to wait, or 0. */
   takeFailure(caller: UnverifiedCaller, nowMs: number): number;
 }
@@ -23,18 +25,17 @@ const maxAddresses = 4_096;
 const maxDoors = 64;
 
 export function createThrottle(): Throttle {
-  const publicByAddress = new FixedWindow({ maxKeys: maxAddresses, windowMs });
-  const publicByDoor = new FixedWindow({ maxKeys: maxDoors, windowMs });
+  const publicRequests = openBudget(
+    limits.publicRequestsPerAddressPerMinute,
+    limits.publicRequestsPerBlindDoorPerMinute,
+  );
+  const pageFiles = openBudget(limits.pageFilesPerAddressPerMinute, limits.pageFilesPerBlindDoorPerMinute);
   const failuresByAddress = new FixedWindow({ maxKeys: maxAddresses, windowMs });
   const failuresByDoor = new FixedWindow({ maxKeys: maxDoors, windowMs });
 
   return {
-    takePublic(caller, nowMs) {
-      const { address } = caller;
-      return address === null
-        ? take(publicByDoor, doorKey(caller), limits.publicRequestsPerBlindDoorPerMinute, nowMs)
-        : take(publicByAddress, addressKey(caller, address), limits.publicRequestsPerAddressPerMinute, nowMs);
-    },
+    takePublic: publicRequests,
+    takePageFile: pageFiles,
     takeFailure(caller, nowMs) {
       const { address } = caller;
       // An address that has used up its own budget must not eat the door's as well.
@@ -48,6 +49,16 @@ export function createThrottle(): Throttle {
       return waitSeconds;
     },
   };
+}
+
+/** So many a minute for each address; where none can be trusted, so many for the whole door. */
+function openBudget(perAddress: number, perBlindDoor: number) {
+  const byAddress = new FixedWindow({ maxKeys: maxAddresses, windowMs });
+  const byDoor = new FixedWindow({ maxKeys: maxDoors, windowMs });
+  return (caller: UnverifiedCaller, nowMs: number): number =>
+    caller.address === null
+      ? take(byDoor, doorKey(caller), perBlindDoor, nowMs)
+      : take(byAddress, addressKey(caller, caller.address), perAddress, nowMs);
 }
 
 function take(table: FixedWindow, key: string, limit: number, nowMs: number): number {

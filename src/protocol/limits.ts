@@ -18,6 +18,9 @@ export const limits = {
   failuresPerDoorPerMinute: 60,
   publicRequestsPerAddressPerMinute: 120,
   publicRequestsPerBlindDoorPerMinute: 6_000,
+  /** Scripts, styles and pictures: ten for each page. */
+  pageFilesPerAddressPerMinute: 1_200,
+  pageFilesPerBlindDoorPerMinute: 60_000,
   commandsPerSecond: 100,
   malformedFramesPerMinute: 20,
   clientQueueBytes: 4 * 1024 * 1024,

@@ -49,6 +49,13 @@ describe("createThrottle", () => {
     expect(admitted(7_000, () => throttle.takePublic(caller(null, { door: "ssh" }), 0))).toBe(6_000);
   });
 
+  it("gives the files of a page a budget of their own, ten times as large", () => {
+    const throttle = createThrottle();
+    admitted(200, () => throttle.takePublic(caller("203.0.113.9"), 0));
+    expect(admitted(2_000, () => throttle.takePageFile(caller("203.0.113.9"), 0))).toBe(1_200);
+    expect(admitted(70_000, () => throttle.takePageFile(caller(null, { door: "ssh" }), 0))).toBe(60_000);
+  });
+
   it("keeps failures and public requests apart", () => {
     const throttle = createThrottle();
     admitted(100, () => throttle.takeFailure(caller("203.0.113.9"), 0));

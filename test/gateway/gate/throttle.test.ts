@@ -34,6 +34,29 @@ describe("the throttle", () => {
     await gate.close();
   });
 
+  it("flood of this machine's hellos: our own clients still learn who answers, others do not", async () => {
+    const gate = await startGate({ initialAccess: "on" });
+    const ask = async (line: string, ...headers: string[]) =>
+      (await exchange({ port: gate.port }, rawRequest(line, headers))).status;
+    for (let index = 0; index < 121; index++) await ask("GET /api/hello", host);
+    expect(await ask("GET /api/hello", host)).toBe(429);
+    expect(await ask("GET /api/hello?nochallenge=0123456789abcdef", host)).toBe(429);
+    expect(await ask("GET /api/hello?challenge=0123456789abcdef", host)).toBe(200);
+    for (let index = 0; index < 121; index++)
+      await ask("GET /api/hello?challenge=0123456789abcdef", "Host: 192.0.2.1");
+    expect(await ask("GET /api/hello?challenge=0123456789abcdef", "Host: 192.0.2.1")).toBe(429);
+    await gate.close();
+  });
+
+  it("a page that is loaded again and again does not lose its script", async () => {
+    const gate = await startGate();
+    const ask = async (line: string) =>
+      (await exchange({ port: gate.port }, rawRequest(line, [host]))).status;
+    for (let index = 0; index < 121; index++) await ask("GET /");
+    expect([await ask("GET /"), await ask("GET /app.js")]).toEqual([429, 200]);
+    await gate.close();
+  });
+
   it("counts no forged address, and gives a verifier that is overloaded its own answer", async () => {
     const { SallyportError } = await import("../../../src/errors.ts");
     const gate = await startGate({
