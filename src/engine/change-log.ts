@@ -1,13 +1,18 @@
 import type { Change, ChangeBody } from "../protocol/changes.ts";
+import { createChangeRing } from "./change-ring.ts";
+
+/** The JSON text of one change. The bytes are valid until the next `append`: who keeps them, copies them. */
+export interface ChangeBytes {
+  readonly rev: number;
+  /** For a principal with `admin`. */
+  readonly forAdmin: Buffer;
+  /** For everybody else: the same bytes, or a filtered copy (no pairing or login links). */
+  readonly forOthers: Buffer;
+}
 
 /** One change with its bytes, encoded once for all clients. */
-export interface LoggedChange {
-  readonly rev: number;
+export interface LoggedChange extends ChangeBytes {
   readonly change: Change;
-  /** JSON text for a principal with `admin`. */
-  readonly forAdmin: Buffer;
-  /** JSON text for everybody else: the same bytes, or a filtered copy (no pairing or login links). */
-  readonly forOthers: Buffer;
 }
 
 export interface ChangeLog {
@@ -17,7 +22,7 @@ export interface ChangeLog {
   /** Appends one change and calls every listener before it returns. */
   append(body: ChangeBody): number;
   /** Changes after `rev`, oldest first; null when they left the ring, or `rev` is from the future. */
-  since(rev: number): readonly LoggedChange[] | null;
+  since(rev: number): readonly ChangeBytes[] | null;
   /** Listeners are called in order of subscription, synchronously; one that throws does not stop the others. */
   subscribe(listener: (logged: LoggedChange) => void): () => void;
 }
@@ -33,34 +38,38 @@ export interface ChangeLogOptions {
 
 /** Makes the one ordered stream of changes, with a ring of the newest for clients that come back. */
 export function createChangeLog(options: ChangeLogOptions): ChangeLog {
-  const ring: LoggedChange[] = [];
-  let ringBytes = 0;
+  const ring = createChangeRing(options);
+  /** By rev: what others than `admin` get, where it differs. */
+  const filteredBytes = new Map<number, Buffer>();
   let rev = 0;
   const listeners = new Set<(logged: LoggedChange) => void>();
-  /** Changes that a listener caused: told to all when all have heard of the one before. */
+  /** The change that is being told, and those that a listener caused: told to all when all have heard of the one before. */
   const untold: LoggedChange[] = [];
-  let telling = false;
 
   function tell(logged: LoggedChange): void {
     untold.push(logged);
-    if (telling) return;
-    telling = true;
-    for (let next = untold.shift(); next; next = untold.shift()) {
+    if (untold.length > 1) return;
+    for (let next = untold[0]; next; next = untold[0]) {
       for (const listener of listeners) {
         try {
-          listener(next);
+          listener(untold[0] ?? next);
         } catch (error) {
           options.onListenerError?.(error);
         }
       }
+      untold.shift();
     }
-    telling = false;
   }
 
-  function trim(): void {
-    while (ring.length > options.maxCount || (ringBytes > options.maxBytes && ring.length > 1)) {
-      const oldest = ring.shift();
-      if (oldest) ringBytes -= oldest.forAdmin.byteLength;
+  /** What others have yet to hear must outlive the next `push`. */
+  function keepUntold(): void {
+    for (const [at, logged] of untold.entries()) untold[at] = ownCopy(logged);
+  }
+
+  function forgetFiltered(): void {
+    for (const held of filteredBytes.keys()) {
+      if (held >= ring.oldest) return;
+      filteredBytes.delete(held);
     }
   }
 
@@ -70,29 +79,40 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       return rev;
     },
     append(body) {
+      keepUntold();
       rev += 1;
       const change: Change = { ...body, rev };
-      const forAdmin = Buffer.from(JSON.stringify(change));
+      const forAdmin = ring.push(JSON.stringify(change));
       const filtered = withoutLinks(body);
       const forOthers = filtered === body ? forAdmin : Buffer.from(JSON.stringify({ ...filtered, rev }));
-      const logged = { rev, change, forAdmin, forOthers };
-      ring.push(logged);
-      ringBytes += forAdmin.byteLength;
-      trim();
-      tell(logged);
-      return logged.rev;
+      if (forOthers !== forAdmin) filteredBytes.set(rev, forOthers);
+      forgetFiltered();
+      const appended = rev;
+      tell({ rev, change, forAdmin, forOthers });
+      return appended;
     },
     since(from) {
       if (from > rev || from < 0) return null;
       if (from === rev) return [];
-      const oldest = ring[0];
-      if (!oldest || from < oldest.rev - 1) return null;
-      return ring.slice(from - oldest.rev + 1);
+      if (from < ring.oldest - 1) return null;
+      return Array.from({ length: rev - from }, (_, at) => {
+        const forAdmin = ring.get(from + 1 + at);
+        return { rev: from + 1 + at, forAdmin, forOthers: filteredBytes.get(from + 1 + at) ?? forAdmin };
+      });
     },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+  };
+}
+
+function ownCopy(logged: LoggedChange): LoggedChange {
+  const forAdmin = Buffer.from(logged.forAdmin);
+  return {
+    ...logged,
+    forAdmin,
+    forOthers: logged.forOthers === logged.forAdmin ? forAdmin : logged.forOthers,
   };
 }
 

@@ -46,4 +46,19 @@ describe("createChangeLog", () => {
     log.append(notice("x".repeat(5_000)));
     expect(log.since(log.rev - 1)).toHaveLength(1);
   });
+
+  it("shows each listener the bytes of the change it is told, whatever an earlier listener appended meanwhile", () => {
+    const log = createChangeLog({ instance: "i", maxCount: 10, maxBytes: 100 });
+    const seen: unknown[] = [];
+    log.subscribe((logged) => {
+      if (logged.rev === 1) for (let n = 0; n < 5; n += 1) log.append(notice("later".repeat(4)));
+    });
+    log.subscribe(({ rev, forAdmin, forOthers }) => {
+      seen.push(rev);
+      expect(JSON.parse(forAdmin.toString())).toMatchObject({ rev });
+      expect(forOthers).toBe(forAdmin);
+    });
+    log.append(notice("first"));
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+  });
 });
