@@ -4,6 +4,7 @@ import { createEngine } from "../engine/create-engine.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createJobs } from "../engine/jobs/create-jobs.ts";
 import { judgeCall } from "../engine/rules/judge-call.ts";
+import { createReplayRuntime } from "../engine/runtimes/replay.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { createDeviceAuthority, type DeviceAuthority } from "../pairing/device-authority.ts";
@@ -93,6 +94,8 @@ export async function openCore(
     state: home.stateFile,
     startFolder: options.cwd,
     browseRoot: () => config.current.browseRoot,
+    runtimes: [createReplayRuntime({ scripts: () => config.current.replayScripts, now: clock.now })],
+    tabRuntime: () => config.current.runtime,
     now: clock.now,
     report: (problem) => log.warn({}, problem),
   });

@@ -8,9 +8,11 @@ import { ownerKey } from "./actor.ts";
 import { createAgentCommands } from "./agents/agent-commands.ts";
 import { createAgents } from "./agents/agents.ts";
 import type { LiveAgent } from "./agents/live-agent.ts";
+import { createSessionCommands } from "./agents/session-commands.ts";
 import type { ChangeLog } from "./change-log.ts";
-import type { Engine } from "./engine.ts";
 import { createLibrary } from "./create-library.ts";
+import { createPlaces, createProjectParts } from "./create-places.ts";
+import type { Engine } from "./engine.ts";
 import { createEngineView } from "./engine-view.ts";
 import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
 import { createJobCommands } from "./job-commands.ts";
@@ -20,12 +22,14 @@ import { createPermissions } from "./requests/permissions.ts";
 import { createQuestions } from "./requests/questions.ts";
 import type { JudgeCall, RuleSet } from "./rules/rules.ts";
 import { splitTrailingBackground } from "./rules/trailing-background.ts";
+import { createRuntimeChooser, knownRuntime } from "./runtimes/choose-runtime.ts";
 import { type Runtime, runtimeRegistry } from "./runtimes/runtime.ts";
 import { createShellRuntime } from "./runtimes/shell.ts";
 import { shutDown } from "./shut-down.ts";
 import { createAnnouncer } from "./transcripts/announcer.ts";
 import { createEventSequence } from "./transcripts/event-sequence.ts";
 import { checkSessionId, readSession } from "./transcripts/read-session.ts";
+import { beginCompaction } from "./turns/compact.ts";
 import { createPrompts } from "./turns/prompts.ts";
 import { recoverAgent, turnWasAccepted } from "./turns/recover-agent.ts";
 import { createTurnRunner } from "./turns/turn-runner.ts";
@@ -54,6 +58,8 @@ export interface EngineOptions {
   readonly report: (problem: string) => void;
   /** Runtimes beside `shell`. */
   readonly runtimes?: readonly Runtime[];
+  /** What runs in new tabs, when nobody says; default: `shell`. */
+  readonly tabRuntime?: () => string;
   /** What `~` stands for; default: the user's home. */
   readonly userHome?: string;
 }
@@ -69,6 +75,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   await makePrivateFolder(sessionsFolder);
   await makePrivateFolder(workspacesFolder);
 
+  const tabRuntime = options.tabRuntime ?? (() => "shell");
   const append = (change: ChangeBody): void => {
     changeLog.append(change);
   };
@@ -107,7 +114,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       try {
         const cwd = await resolveCwd(folder, false);
         await trusted.add(cwd);
-        return newTabDoc({ cwd, name: tabNameOf(cwd), mode: "ask" });
+        return newTabDoc({ cwd, name: tabNameOf(cwd), mode: "ask", runtime: tabRuntime() });
       } catch (error) {
         if (!(error instanceof SallyportError) || error.code === "disk_full") throw error;
         report(`the first tab was not opened at ${folder}: ${error.message}`);
@@ -122,6 +129,21 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     createShellRuntime({ jobs, now, splitTrailingBackground }),
     ...(options.runtimes ?? []),
   ]);
+  const { projects, prepare, findTrust } = createProjectParts({
+    store,
+    bounds,
+    browseRoot: options.browseRoot,
+    isTrusted: trusted.has,
+    rules,
+    sessionRules: (agent) => agents.peek(agent)?.sessionRules ?? [],
+    contextTokens: (agent) => library.contextTokens(agent),
+    onProjectChange: (tab) => {
+      if (agents.isLoaded(tab)) agents.announceTab(tab);
+    },
+    now,
+    report,
+  });
+  const loadProject = (tab: TabDoc): Promise<void> => projects.load(tab);
   const agents = createAgents({
     store,
     sessionsFolder,
@@ -129,31 +151,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     now,
     append,
     isTrusted: trusted.has,
+    projects,
     isWaiting: (turn) =>
       permissions.list().some((request) => request.turn === turn) ||
       questions.list().some((question) => question.turn === turn),
   });
   const workspaces = createWorkspaces({ store, state, now, report, onUsed: agents.announceWorkspace });
 
-  function runtimeFor(name: string, model: string | null, tab: TabDoc): Runtime {
-    const runtime = runtimes.get(name);
-    if (!runtime)
-      throw new SallyportError(
-        "invalid_field",
-        `There is no such runtime; there are: ${[...runtimes.keys()].join(", ")}.`,
-        { field: "runtime" },
-      );
-    if (model !== null && !runtime.takesModel)
-      throw new SallyportError("not_supported", `The runtime ${runtime.name} has no model to choose.`, {
-        field: "model",
-      });
-    if (runtime.needsTrust && !trusted.has(tab.cwd))
-      throw new SallyportError(
-        "path_refused",
-        "In a folder that nobody has trusted only the shell runs. Open a tab on it from a device that may approve.",
-      );
-    return runtime;
-  }
+  const runtimeFor = createRuntimeChooser({ runtimes, isTrusted: trusted.has });
 
   async function recover(agent: LiveAgent): Promise<void> {
     agent.recovery ??= recoverAgent(agent, { sessionsFolder, sequence, report }).catch((error: unknown) => {
@@ -169,25 +174,31 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     report,
     wasAccepted: ({ agent, turn, seq }) => turnWasAccepted(sessionsFolder, agent, turn, seq),
   });
+  const agentCommands = createAgentCommands({
+    workspaces,
+    agents,
+    sequence,
+    runtimeFor,
+    loadProject,
+    assertOpen,
+    sessionsFolder,
+    now,
+    append,
+    report,
+  });
   const runner = createTurnRunner({
     store,
+    workspaces,
     agents,
     permissions,
     questions,
     runtimes,
     judgeCall,
     rules,
+    sequence,
+    takeBack: agentCommands.takeBack,
     sessionsFolder,
     checkFolder,
-    report,
-  });
-  const agentCommands = createAgentCommands({
-    workspaces,
-    agents,
-    sequence,
-    runtimeFor,
-    assertOpen,
-    sessionsFolder,
     now,
     append,
     report,
@@ -200,6 +211,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     sequence,
     runtimeFor,
     recover,
+    prepare,
     takeBack: agentCommands.takeBack,
     assertOpen,
     sessionsFolder,
@@ -226,14 +238,27 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     agentCommands,
     trusted,
     resolveCwd,
+    chooseTabRuntime: (name) => knownRuntime(runtimes, name ?? tabRuntime()).name,
+    findTrust,
     assertOpen,
     endRequestsOfTab: jobCommands.endRequestsOfTab,
     append,
   });
-  const view = createEngineView({ changeLog, workspaces, agents, permissions, questions, jobs, trusted });
-  const stopJobs = jobs.onChange((kind, job) => {
-    append({ type: kind === "started" ? "job_started" : "job_finished", job });
+  const sessionCommands = createSessionCommands({
+    workspaces,
+    agents,
+    sequence,
+    runtimeFor,
+    recover,
+    createTab: async (cwd, actor) => (await tabCommands.create({ type: "tab_create", cwd }, actor)).id,
+    resolveCwd,
+    loadProject,
+    assertOpen,
+    sessionsFolder,
+    append,
   });
+  const compactOptions = { workspaces, agents, runner, sequence, runtimeFor, recover, assertOpen };
+  const view = createEngineView({ changeLog, workspaces, agents, permissions, questions, jobs });
   const library = createLibrary({
     home: options.home,
     userHome: options.userHome ?? homedir(),
@@ -247,13 +272,31 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     now,
     report,
   });
+  const places = createPlaces({
+    workspaces,
+    agents,
+    tabCommands,
+    prompt: prompts.prompt,
+    view: (workspace) => view.snapshot(workspace).workspace,
+    resolveCwd,
+    startFolder: options.startFolder,
+    endRequestsOfTab: jobCommands.endRequestsOfTab,
+    assertOpen,
+    now,
+    append,
+    report,
+  });
+  const stopJobs = jobs.onChange((kind, job) => {
+    append({ type: kind === "started" ? "job_started" : "job_finished", job });
+  });
 
   return {
     ...view,
+    library,
+    places,
     prompt: (command, actor) => prompts.prompt(command, actor),
     receipt: (requestId, actor) => receipts.view(ownerKey(actor), requestId),
     cancel: (agentId, actor) => agentCommands.cancel(agentId, actor),
-    library,
     async approve(command, actor) {
       assertOpen();
       actor.assertLive();
@@ -262,11 +305,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     async answer(command, actor) {
       assertOpen();
       actor.assertLive();
-      const { request_id, answers, cancelled } = command;
-      await questions.answer(request_id, { answers, cancelled }, actor);
+      await questions.answer(command, actor);
     },
     setMode: (command, actor) => tabCommands.setMode(command, actor),
     startAgent: (command, actor) => agentCommands.start(command, actor),
+    openAgent: (command, actor) => sessionCommands.open(command, actor),
+    activateAgent: (command, actor) => sessionCommands.activate(command, actor),
+    setModel: (command, actor) => sessionCommands.setModel(command, actor),
+    compact: (command, actor) => beginCompaction(compactOptions, command, actor),
     closeAgent: (agentId, actor) => agentCommands.close(agentId, actor),
     createTab: (command, actor) => tabCommands.create(command, actor),
     closeTab: (tabId, actor) => tabCommands.close(tabId, actor),
@@ -301,10 +347,10 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     close() {
       closing ??= Promise.resolve().then(async () => {
         await shutDown({ agents, receipts, store, report });
+        await library.close();
         stopJobs();
       });
       return closing;
     },
   };
 }
-        await library.close();

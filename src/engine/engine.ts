@@ -4,11 +4,19 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { Agent, Job, JobOutput, Tab } from "../protocol/objects.ts";
 import type { Actor } from "./actor.ts";
 import type { Library } from "./library.ts";
+import type { Places } from "./workspaces/places.ts";
 
 /** The answer to a prompt. A rejected one carries the error it was rejected with, also when it is read again. */
 export interface PromptReceipt {
   readonly request_id: string | null;
   readonly status: "accepted";
+  readonly workspace: string;
+  readonly tab: string;
+  readonly agent: string;
+  readonly turn: string;
+}
+/** The answer to `compact`. */
+export interface CompactReceipt {
   readonly workspace: string;
   readonly tab: string;
   readonly agent: string;
@@ -52,6 +60,10 @@ export type JobStartResult = { readonly job: Job } | { readonly request_id: stri
  * commit point and announces what it did on the change log before its promise resolves. All throw `SallyportError`.
  */
 export interface Engine {
+  /** Saved sessions, usage, folders, tools: what a client looks up beside the state of a snapshot. */
+  readonly library: Library;
+  /** Workspaces, tabs and `launch`. */
+  readonly places: Places;
   /** The snapshot of one workspace; without an id the last used. Throws `not_found`. */
   snapshot(workspaceId?: string): EngineSnapshot;
   counts(): EngineCounts;
@@ -59,20 +71,17 @@ export interface Engine {
   prompt(command: CommandOf<"prompt">, actor: Actor): Promise<PromptReceipt>;
   receipt(requestId: string, actor: Actor): ReceiptView;
   cancel(agentId: string, actor: Actor): Promise<void>;
-  /** Saved sessions, usage, folders, tools: what a client looks up beside the state of a snapshot. */
-  readonly library: Library;
   approve(command: CommandOf<"approve">, actor: Actor): Promise<void>;
   /** Answers a question of an agent: one answer for each of its parts, or `cancelled`. The first answer wins. */
-  answer(
-    command: {
-      readonly request_id: string;
-      readonly answers: readonly string[];
-      readonly cancelled: boolean;
-    },
-    actor: Actor,
-  ): Promise<void>;
+  answer(command: CommandOf<"answer">, actor: Actor): Promise<void>;
   setMode(command: CommandOf<"mode">, actor: Actor): Promise<Tab>;
   startAgent(command: CommandOf<"agent_start">, actor: Actor): Promise<Agent>;
+  /** Opens a saved session in the tab that holds it, else in a tab for its folder; not live before it is prompted. */
+  openAgent(command: CommandOf<"agent_open">, actor: Actor): Promise<Agent>;
+  activateAgent(command: CommandOf<"agent_activate">, actor: Actor): Promise<Agent>;
+  setModel(command: CommandOf<"model">, actor: Actor): Promise<Agent>;
+  /** Begins a turn that sums up the conversation; resolves when it was accepted. */
+  compact(command: CommandOf<"compact">, actor: Actor): Promise<CompactReceipt>;
   closeAgent(agentId: string, actor: Actor): Promise<void>;
   createTab(command: CommandOf<"tab_create">, actor: Actor): Promise<Tab>;
   closeTab(tabId: string, actor: Actor): Promise<void>;

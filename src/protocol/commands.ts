@@ -42,16 +42,35 @@ export const commandSchemas = {
   }),
   mode: Type.Object({ type: Type.Literal("mode"), ...clientRef, tab: Id, mode: ModeSchema }),
   agent_start: Type.Object({
+  answer: Type.Object({
+    type: Type.Literal("answer"),
+    ...clientRef,
+    request_id: Id,
+    /** One for each question, in their order; not needed when `cancelled`. */
+    answers: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.answerChars }), { maxItems: limits.answers }),
+    ),
+    cancelled: Type.Optional(Type.Boolean()),
+  }),
     type: Type.Literal("agent_start"),
     ...clientRef,
     tab: Type.Optional(Id),
     label: Type.Optional(Label),
     runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: limits.modelChars })),
   }),
   agent_close: Type.Object({ type: Type.Literal("agent_close"), ...clientRef, agent: Id }),
   tab_create: Type.Object({
     type: Type.Literal("tab_create"),
+  agent_open: Type.Object({ type: Type.Literal("agent_open"), ...clientRef, agent: Id }),
+  agent_activate: Type.Object({ type: Type.Literal("agent_activate"), ...clientRef, agent: Id }),
+  compact: Type.Object({ type: Type.Literal("compact"), ...clientRef, agent: Id }),
+  model: Type.Object({
+    type: Type.Literal("model"),
+    ...clientRef,
+    agent: Id,
+    model: Type.String({ minLength: 1, maxLength: limits.modelChars }),
+  }),
     ...clientRef,
     workspace: Type.Optional(Id),
     cwd: Path,
@@ -59,6 +78,8 @@ export const commandSchemas = {
     mode: Type.Optional(ModeSchema),
   }),
   tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
+    /** What runs in it; default: as the configuration says. */
+    runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   job_start: Type.Object({
     type: Type.Literal("job_start"),
     ...clientRef,

@@ -310,7 +310,12 @@ describe("questions", () => {
     await at.engine.prompt({ type: "prompt", agent: id, text: "go" }, local);
     const question = await at.event("question_asked");
     expect(at.engine.snapshot().questions).toMatchObject([{ request_id: question.request_id, agent: id }]);
-    const answer = { request_id: question.request_id, answers: ["sqlite"], cancelled: false };
+    const answer = {
+      type: "answer" as const,
+      request_id: question.request_id,
+      answers: ["sqlite"],
+      cancelled: false,
+    };
     await expect(at.engine.answer({ ...answer, answers: [] }, local)).rejects.toMatchObject({
       code: "invalid_field",
     });

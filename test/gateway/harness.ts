@@ -155,6 +155,13 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
     closeAgent: async (_id, actor) => changed("agent_close", actor),
     async createTab(_command, actor) {
       changed("tab_create", actor);
+    openAgent: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
+    activateAgent: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
+    setModel: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
+    async compact(command, actor) {
+      changed("compact", actor);
+      return { workspace: workspaceId, tab: tab.id, agent: command.agent, turn: newId() };
+    },
       return tab;
     },
     closeTab: async (_id, actor) => changed("tab_close", actor),

@@ -1,5 +1,6 @@
 import { SallyportError } from "../../errors.ts";
 import { newId } from "../../lib/ids.ts";
+import type { CommandOf } from "../../protocol/commands.ts";
 import type { Question } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { createOpenRequests, type OpenOptions } from "./open-requests.ts";
@@ -16,8 +17,11 @@ export interface Questions {
     question: QuestionToAsk,
     options: Pick<OpenOptions<QuestionAnswer>, "record" | "signal" | "onChange">,
   ): Promise<QuestionAnswer>;
-  /** Throws `not_found`, `conflict` (already_resolved, turn_over), `invalid_field`, `disk_full`. */
-  answer(requestId: string, answer: QuestionAnswer, actor: Actor): Promise<void>;
+  /**
+   * `cancelled` closes the question and ends nothing else. Without it there is one answer for each question. Throws
+   * `not_found`, `conflict` (already_resolved, turn_over), `invalid_field`, `disk_full`.
+   */
+  answer(command: CommandOf<"answer">, actor: Actor): Promise<void>;
   /** Ends what the turn still asks, unanswered. */
   endTurn(turn: string): Promise<void>;
   list(): readonly Question[];
@@ -41,17 +45,23 @@ export function createQuestions(options: { readonly now: () => number }): Questi
           request_id: view.request_id,
           cancelled: settled.answer === null || settled.answer.cancelled,
           by: settled.by,
+          ...(settled.answer === null || settled.answer.cancelled
+            ? {}
+            : { answers: [...settled.answer.answers] }),
         }),
       });
       return answer ?? { answers: [], cancelled: true };
     },
-    answer(requestId, answer, actor) {
-      return requests.answer(requestId, actor, (view) => {
-        if (!answer.cancelled && answer.answers.length !== view.questions.length)
-          throw new SallyportError("invalid_field", "Give one answer for each question.", {
-            field: "answers",
-          });
-        return answer;
+    answer({ request_id, answers, cancelled = false }, actor) {
+      return requests.answer(request_id, actor, (view) => {
+        if (cancelled) return { answers: [], cancelled };
+        if (answers?.length !== view.questions.length)
+          throw new SallyportError(
+            "invalid_field",
+            `Give one answer for each question (${view.questions.length}), or close it with "cancelled": true.`,
+            { field: "answers" },
+          );
+        return { answers, cancelled };
       });
     },
     endTurn: (turn) => requests.withdraw((view) => view.turn === turn),

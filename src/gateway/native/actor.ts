@@ -21,5 +21,6 @@ export function actorOf(lease: Lease, now: () => number): Actor {
       if (leaseIsOver(lease, now()))
         throw new SallyportError("unauthorized", "This device was revoked or its token has expired.");
     },
+    onEnd: (listener) => lease.onEnd(() => listener()),
   };
 }
