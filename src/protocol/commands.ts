@@ -40,8 +40,6 @@ export const commandSchemas = {
     decision: DecisionSchema,
     digest: Type.Optional(Type.String({ maxLength: 128 })),
   }),
-  mode: Type.Object({ type: Type.Literal("mode"), ...clientRef, tab: Id, mode: ModeSchema }),
-  agent_start: Type.Object({
   answer: Type.Object({
     type: Type.Literal("answer"),
     ...clientRef,
@@ -52,6 +50,8 @@ export const commandSchemas = {
     ),
     cancelled: Type.Optional(Type.Boolean()),
   }),
+  mode: Type.Object({ type: Type.Literal("mode"), ...clientRef, tab: Id, mode: ModeSchema }),
+  agent_start: Type.Object({
     type: Type.Literal("agent_start"),
     ...clientRef,
     tab: Type.Optional(Id),
@@ -60,8 +60,6 @@ export const commandSchemas = {
     model: Type.Optional(Type.String({ minLength: 1, maxLength: limits.modelChars })),
   }),
   agent_close: Type.Object({ type: Type.Literal("agent_close"), ...clientRef, agent: Id }),
-  tab_create: Type.Object({
-    type: Type.Literal("tab_create"),
   agent_open: Type.Object({ type: Type.Literal("agent_open"), ...clientRef, agent: Id }),
   agent_activate: Type.Object({ type: Type.Literal("agent_activate"), ...clientRef, agent: Id }),
   compact: Type.Object({ type: Type.Literal("compact"), ...clientRef, agent: Id }),
@@ -71,15 +69,17 @@ export const commandSchemas = {
     agent: Id,
     model: Type.String({ minLength: 1, maxLength: limits.modelChars }),
   }),
+  tab_create: Type.Object({
+    type: Type.Literal("tab_create"),
     ...clientRef,
     workspace: Type.Optional(Id),
     cwd: Path,
     name: Type.Optional(Label),
     mode: Type.Optional(ModeSchema),
-  }),
-  tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
     /** What runs in it; default: as the configuration says. */
     runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  }),
+  tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
   job_start: Type.Object({
     type: Type.Literal("job_start"),
     ...clientRef,

@@ -152,9 +152,6 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
       const row = { id: newId(), tab: tab.id, parent: null, label: null, title: null, runtime: "shell" };
       return { ...row, model: null, state: "idle", live: true, turn: null, queued: false, updated: at };
     },
-    closeAgent: async (_id, actor) => changed("agent_close", actor),
-    async createTab(_command, actor) {
-      changed("tab_create", actor);
     openAgent: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
     activateAgent: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
     setModel: (_command, actor) => engine.startAgent({ type: "agent_start" }, actor),
@@ -162,6 +159,9 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
       changed("compact", actor);
       return { workspace: workspaceId, tab: tab.id, agent: command.agent, turn: newId() };
     },
+    closeAgent: async (_id, actor) => changed("agent_close", actor),
+    async createTab(_command, actor) {
+      changed("tab_create", actor);
       return tab;
     },
     closeTab: async (_id, actor) => changed("tab_close", actor),

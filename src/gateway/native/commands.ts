@@ -26,21 +26,17 @@ export function createCommandHandlers({ engine, views, setAwake, now }: CommandS
       await engine.approve(command, actor);
       return { type: "ack", request_id: command.request_id, decision: command.decision };
     },
-    async mode(command, { actor }) {
-      const tab = await engine.setMode(command, actor);
-      return { type: "ack", workspace: tab.workspace, tab: tab.id, mode: tab.mode };
-    },
     async answer(command, { actor }) {
       await engine.answer(command, actor);
       return { type: "ack", request_id: command.request_id, cancelled: command.cancelled ?? false };
     },
+    async mode(command, { actor }) {
+      const tab = await engine.setMode(command, actor);
+      return { type: "ack", workspace: tab.workspace, tab: tab.id, mode: tab.mode };
+    },
     async agent_start(command, { actor }) {
       const agent = await engine.startAgent(command, actor);
       return { type: "ack", tab: agent.tab, agent: agent.id };
-    },
-    async agent_close(command, { actor }) {
-      await engine.closeAgent(command.agent, actor);
-      return { type: "ack", agent: command.agent };
     },
     async agent_open(command, { actor }) {
       const agent = await engine.openAgent(command, actor);
@@ -56,6 +52,10 @@ export function createCommandHandlers({ engine, views, setAwake, now }: CommandS
     async model(command, { actor }) {
       const agent = await engine.setModel(command, actor);
       return { type: "ack", tab: agent.tab, agent: agent.id, model: agent.model };
+    },
+    async agent_close(command, { actor }) {
+      await engine.closeAgent(command.agent, actor);
+      return { type: "ack", agent: command.agent };
     },
     async tab_create(command, { actor }) {
       const tab = await engine.createTab(command, actor);
