@@ -1,7 +1,7 @@
 import type { AuditSink } from "../auth/audit.ts";
 import type { VerifyCredential } from "../auth/principal.ts";
 import { createTicketBook, type TicketBook } from "../auth/ticket-book.ts";
-import { createTokenDigester } from "../auth/token-digest.ts";
+import { createRequestDigester } from "../auth/token-digest.ts";
 import { createTokenHasher } from "../auth/token-hash.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createAuditLog } from "./audit-log.ts";
@@ -49,7 +49,7 @@ export interface DeviceAuthority {
 export async function createDeviceAuthority(options: DeviceAuthorityOptions): Promise<DeviceAuthority> {
   const { paths, clock = systemClock, onProblem } = options;
   const files = await loadDeviceFiles(paths, clock.now());
-  const digester = createTokenDigester();
+  const digester = createRequestDigester();
   const hasher = createTokenHasher();
   const auditLog = createAuditLog({ path: paths.audit, clock, onProblem });
   const audit = auditLog.record;
