@@ -11,7 +11,13 @@ const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
  * @throws SallyportError `invalid_field` (`name`) when nothing is left, or it is longer than 64 characters
  */
 export function parseDeviceName(rawName: string): string {
-  const name = rawName.replace(/\s+/gu, " ").replace(invisible, "").trim().normalize("NFC");
+  // Whitespace again at the end: what was left out may have parted two spaces.
+  const name = rawName
+    .replace(/\s+/gu, " ")
+    .replace(invisible, "")
+    .replace(/ +/g, " ")
+    .trim()
+    .normalize("NFC");
   if (name === "")
     throw new SallyportError("invalid_field", "Give the device a name that can be read.", { field: "name" });
   if ([...name].length > limits.deviceNameChars)

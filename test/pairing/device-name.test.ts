@@ -12,6 +12,7 @@ describe("parseDeviceName", () => {
     ["a\u0000b\u001b[31mc\u007f", "ab[31mc"],
     ["zero\u200bwidth\ufeff", "zerowidth"],
     ["line\u2028break", "line break"],
+    ["two \u200b words", "two words"],
     ["half \ud83d", "half"],
     ["x".repeat(64), "x".repeat(64)],
     ["📱".repeat(64), "📱".repeat(64)],
