@@ -1,3 +1,4 @@
+import { FixedWindow } from "../auth/fixed-window.ts";
 import type { Lease, RequestClass } from "../auth/principal.ts";
 import { createTokenDigester, digestsEqual } from "../auth/token-digest.ts";
 import { SallyportError } from "../errors.ts";
@@ -15,10 +16,16 @@ export interface CodeGrant {
   readonly expiresDays: number | null;
 }
 
-export interface CodeClaim {
+/** Who tries to pair, as far as he can be told from others. */
+export interface Attempt {
+  readonly requestClass: RequestClass;
+  /** What limits are counted under; null or absent where no address can be trusted. */
+  readonly clientAddress?: string | null;
+}
+
+export interface CodeClaim extends Attempt {
   readonly rawCode: string;
   readonly nonce: string | null;
-  readonly requestClass: RequestClass;
 }
 
 export interface CodeBook<T> {
@@ -33,7 +40,7 @@ export interface CodeBook<T> {
    */
   redeem(claim: CodeClaim, pair: (grant: CodeGrant) => Promise<T>): Promise<T>;
   /** Counts an attempt that does not name a code against the ceiling. Throws `rate_limited`. */
-  countAttempt(requestClass: RequestClass): void;
+  countAttempt(attempt: Attempt): void;
   /** Codes that could still be redeemed. */
   readonly open: number;
 }
@@ -57,6 +64,8 @@ interface Code<T> {
   repeatUntilMs: number | null;
 }
 
+const maxMissesKnown = 4_096;
+
 /** Codes in memory only, kept by HMAC: a restart kills them all. */
 export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
   const { clock, maxOpenPerMinter = 256 } = options;
@@ -68,6 +77,8 @@ export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
     local: createAttemptWindow(limits.pairingAttemptsPerSecond, 1_000),
     remote: createAttemptWindow(limits.pairingAttemptsPerSecond, 1_000),
   };
+  const remoteByAddress = new FixedWindow({ maxKeys: 4_096, windowMs: 1_000 });
+  const missed = new Set<string>();
 
   const hasEnded = (code: Code<T>): boolean =>
     clock.now() >= code.endsAtMs || clock.monotonicNow() >= code.endsAtMonotonicMs;
@@ -91,9 +102,8 @@ export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
   }
 
   /** The code that is meant, if it is open, being redeemed, or was redeemed within the last minute. */
-  function find(rawCode: string): Code<T> | null {
-    const parsed = parsePairingCode(rawCode);
-    const code = parsed === null ? undefined : codes.get(digester.digest(parsed));
+  function find(key: string): Code<T> | null {
+    const code = codes.get(key);
     if (!code) return null;
     const over = code.outcome
       ? code.repeatUntilMs !== null && clock.monotonicNow() >= code.repeatUntilMs
@@ -106,11 +116,23 @@ export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
   const isWinner = (code: Code<T>, nonce: string | null): boolean =>
     nonce !== null && code.nonceDigest !== null && digestsEqual(digester.digest(nonce), code.nonceDigest);
 
-  function countAttempt(requestClass: RequestClass): void {
-    if (!ceilings[requestClass].tryAdd(clock.monotonicNow()))
+  function countAttempt({ requestClass, clientAddress = null }: Attempt): void {
+    const nowMs = clock.monotonicNow();
+    const address = requestClass === "remote" ? clientAddress : null;
+    const isOverShare =
+      address !== null &&
+      remoteByAddress.waitMs(address, limits.pairingAttemptsPerAddressPerSecond, nowMs) > 0;
+    if (isOverShare || !ceilings[requestClass].tryAdd(nowMs))
       throw new SallyportError("rate_limited", "Too many attempts to pair at once. Try again in a second.", {
         retryAfterSeconds: 1,
       });
+    if (address !== null) remoteByAddress.count(address, nowMs);
+  }
+
+  function rememberMiss(key: string): void {
+    const [oldest] = missed;
+    if (oldest !== undefined && missed.size >= maxMissesKnown) missed.delete(oldest);
+    missed.add(key);
   }
 
   function miss(): SallyportError {
@@ -166,6 +188,7 @@ export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
         );
       const code = newPairingCode();
       const key = digester.digest(code);
+      missed.delete(key);
       const endsAtMs = clock.now() + limits.pairingCodeTtlMs;
       const entry: Code<T> = {
         key,
@@ -183,9 +206,16 @@ export function createCodeBook<T>(options: CodeBookOptions): CodeBook<T> {
       return { code: formatPairingCode(code), expiresAtMs: endsAtMs };
     },
     async redeem(claim, pair) {
-      countAttempt(claim.requestClass);
-      const code = find(claim.rawCode);
-      if (!code) throw miss();
+      const parsed = parsePairingCode(claim.rawCode);
+      const key = parsed === null ? null : digester.digest(parsed);
+      // What cannot be a code, or was found to be none before, guesses nothing: it must not use up the ceiling.
+      if (key === null || missed.has(key)) throw miss();
+      countAttempt(claim);
+      const code = find(key);
+      if (!code) {
+        rememberMiss(key);
+        throw miss();
+      }
       if (code.outcome) {
         if (isWinner(code, claim.nonce)) return code.outcome;
         throw refused();

@@ -23,6 +23,8 @@ export interface PairRequest {
   readonly rawName: string;
   readonly kind: DeviceKind | null;
   readonly requestClass: RequestClass;
+  /** What limits are counted under; null or absent where no address can be trusted. */
+  readonly clientAddress?: string | null;
 }
 
 export interface Pairing {
@@ -121,9 +123,12 @@ export function createPairing(options: PairingOptions): Pairing {
     },
     async byTicket(request) {
       const name = parseDeviceName(request.rawName);
-      options.codes.countAttempt(request.requestClass);
+      // No flood of guesses keeps a right ticket out: only wrong ones are counted, and none of 256 bits is guessed.
       const minter = options.tickets.take(request.rawTicket, request.requestClass, "page");
-      if (minter?.principal.kind !== "master") throw refusedTicket();
+      if (minter?.principal.kind !== "master") {
+        options.codes.countAttempt(request);
+        throw refusedTicket();
+      }
       return make({
         name,
         kind: request.kind ?? "browser",

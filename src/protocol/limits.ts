@@ -34,6 +34,8 @@ export const limits = {
   pairingMisses: 10,
   pairingMissWindowMs: 10 * 60_000,
   pairingAttemptsPerSecond: 200,
+  /** So that one address does not use up the attempts of all. */
+  pairingAttemptsPerAddressPerSecond: 150,
   revokeGraceMs: 250,
   jobOutputBytes: 64 * 1024,
   jobOutputMinBytes: 4,

@@ -22,6 +22,9 @@ function setUp() {
   return { clock, book, minter, grant, pair, claim, onMiss, mint: () => book.mint(grant).code };
 }
 
+/** A well-formed code that nobody made, another for each index. */
+const wrong = (index: number): string => `00000-${String(index).padStart(5, "0")}`;
+
 const codeOf = async (promise: Promise<unknown>): Promise<string> => (await refusalOf(promise)).code;
 
 describe("pairing codes", () => {
@@ -152,7 +155,7 @@ describe("pairing codes", () => {
   it("flood: 200 attempts a second for all together; this machine has its own", async () => {
     const { claim, mint, clock } = setUp();
     const code = mint();
-    const codes = await Promise.all(Array.from({ length: 250 }, () => codeOf(claim("00000-00000"))));
+    const codes = await Promise.all(Array.from({ length: 250 }, (_, index) => codeOf(claim(wrong(index)))));
     expect(codes.filter((got) => got === "rate_limited")).toHaveLength(50);
     expect(await refusalOf(claim(code))).toMatchObject({
       code: "rate_limited",
@@ -162,6 +165,27 @@ describe("pairing codes", () => {
     expect(await claim(code, { requestClass: "local" })).toBe("token 1");
     clock.pass(1_000);
     expect(await codeOf(claim("00000-00000"))).toBe("pairing_locked");
+  });
+
+  it("flood: what is no code, or is known to be wrong, does not use up the attempts of others", async () => {
+    const { claim, mint } = setUp();
+    const code = mint();
+    for (let index = 0; index < 500; index++) {
+      const got = await codeOf(claim(index % 2 ? "00000-00000" : "not a code"));
+      expect(got).toBe(index < 10 ? "pairing_refused" : "pairing_locked");
+    }
+    expect(await claim(code)).toBe("token 1");
+  });
+
+  it("flood: one address does not use up the attempts of the others", async () => {
+    const { claim, mint } = setUp();
+    const code = mint();
+    const codes = await Promise.all(
+      Array.from({ length: 400 }, (_, index) => codeOf(claim(wrong(index), { clientAddress: "192.0.2.1" }))),
+    );
+    expect(codes.filter((got) => got === "rate_limited")).toHaveLength(250);
+    expect(await codeOf(claim(code, { clientAddress: "192.0.2.1" }))).toBe("rate_limited");
+    expect(await claim(code, { clientAddress: "192.0.2.2" })).toBe("token 1");
   });
 
   it("flood: one minter has a bounded number of open codes; used and ended ones make room", async () => {

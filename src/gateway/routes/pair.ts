@@ -32,7 +32,8 @@ export function pairRoutes(deps: PairDeps): readonly Route[] {
       response: PairAnswerSchema,
       body: Body,
       handle: async ({ admission, body }) => {
-        const request = { rawName: body.name, kind: body.kind ?? null, requestClass: admission.requestClass };
+        const { requestClass, clientAddress } = admission;
+        const request = { rawName: body.name, kind: body.kind ?? null, requestClass, clientAddress };
         if (body.ticket !== undefined) {
           if (body.code !== undefined)
             throw new SallyportError("invalid_field", "Send a code or a ticket, not both.", {
