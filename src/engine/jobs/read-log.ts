@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { SallyportError } from "../../errors.ts";
 import { limits } from "../../protocol/limits.ts";
 import {
@@ -11,7 +10,8 @@ import {
   startOfLines,
 } from "./decode-log.ts";
 
-const readBytes = promisify(read);
+/** All that one answer looks at: a chunk, and what is needed to tell where its characters begin and end. */
+const scratch = Buffer.allocUnsafeSlow(limits.jobOutputBytes + 2 * contextBytes);
 export const maxTailLines = 2_000;
 
 export interface LogRequest {
@@ -87,7 +87,7 @@ async function readFrom(
   const { size, maxBytes, offset, ended } = at;
   if (offset > size) throw refused("offset", `offset is beyond the end of the log (${size} bytes).`);
   const first = Math.max(0, offset - contextBytes);
-  const bytes = await readRange(fd, first, Math.min(size, offset + maxBytes + contextBytes));
+  const bytes = readRange(fd, first, Math.min(size, offset + maxBytes + contextBytes));
   const place = placeOf(bytes, offset - first);
   if (place === "inside")
     throw refused("offset", "offset is inside a character. Use the next_offset of the chunk before.");
@@ -108,7 +108,7 @@ async function readEnd(
   const { size, maxBytes, lines, ended } = at;
   const from = Math.max(0, size - maxBytes);
   const first = Math.max(0, from - contextBytes);
-  const bytes = await readRange(fd, first, size);
+  const bytes = readRange(fd, first, size);
   const lineStart = lines === null ? 0 : startOfLines(bytes, lines);
   const unitStart = nextUnitStart(bytes, Math.max(lineStart, from - first));
   const start = unitStart + startOfLast(bytes.subarray(unitStart), maxBytes, ended);
@@ -120,20 +120,24 @@ async function readEnd(
 /** The first position at or after `from` where a character or an invalid part begins. */
 export async function findUnitStart(fd: number, from: number): Promise<number> {
   const first = Math.max(0, from - contextBytes);
-  const bytes = await readRange(fd, first, from + contextBytes);
+  const bytes = readRange(fd, first, from + contextBytes);
   return first + nextUnitStart(bytes, Math.min(from - first, bytes.length));
 }
 
-/** Bytes `[from, to)` of the file; fewer when it has become shorter. */
-async function readRange(fd: number, from: number, to: number): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, to - from));
+/**
+ * Bytes `[from, to)` of the file, valid until the next call; fewer when it has become shorter. Read in place and not by a
+ * thread: a log that somebody watches is in the system's cache, where a chunk takes 15 µs, and the way to a thread and
+ * back, with a buffer for each, took longer than all else about an answer.
+ */
+function readRange(fd: number, from: number, to: number): Uint8Array {
+  const wanted = Math.max(0, Math.min(to - from, scratch.length));
   let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await readBytes(fd, buffer, filled, buffer.length - filled, from + filled);
+  while (filled < wanted) {
+    const bytesRead = readSync(fd, scratch, filled, wanted - filled, from + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  return buffer.subarray(0, filled);
+  return scratch.subarray(0, filled);
 }
 
 function within(value: number, least: number, most: number): boolean {
