@@ -1,4 +1,8 @@
+import { attachCommand } from "./attach/attach.ts";
 import type { CommandSpec } from "./command.ts";
+import { completionCommand } from "./completion.ts";
+import { configCommand } from "./config.ts";
+import { connectCommand } from "./connect.ts";
 import { daemonCommand } from "./daemon.ts";
 import { devicesCommand } from "./devices.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -7,10 +11,11 @@ import { pairCommand } from "./pair.ts";
 import { promptCommand } from "./prompt.ts";
 import { remoteCommand } from "./remote.ts";
 import { runCommand } from "./run.ts";
+import { sessionsCommand } from "./sessions.ts";
 import { upCommand } from "./up.ts";
+import { webCommand } from "./web.ts";
 
-/** Every command, in the order of the help. */
-export const commands: readonly CommandSpec[] = [
+const completed: readonly CommandSpec[] = [
   upCommand,
   daemonCommand,
   pairCommand,
@@ -18,6 +23,14 @@ export const commands: readonly CommandSpec[] = [
   remoteCommand,
   runCommand,
   promptCommand,
+  attachCommand,
   jobsCommand,
+  sessionsCommand,
+  webCommand,
+  connectCommand,
+  configCommand,
   doctorCommand,
 ];
+
+/** Every command, in the order of the help. */
+export const commands: readonly CommandSpec[] = [...completed, completionCommand(completed)];

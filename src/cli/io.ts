@@ -21,6 +21,8 @@ export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly keyboard: Keyboard | null;
+  /** What comes on a stdin that is no terminal, as it comes. */
+  readonly input: AsyncIterable<Uint8Array>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
@@ -46,6 +48,7 @@ export function processIo(): Io {
     stdout: streamOutput(process.stdout),
     stderr: streamOutput(process.stderr),
     keyboard: process.stdin.isTTY ? terminalKeyboard(process.stdin) : null,
+    input: process.stdin,
     env: process.env,
     cwd: process.cwd(),
     platform: process.platform,

@@ -18,24 +18,37 @@ export async function openPage(call: Call, link: DaemonLink): Promise<void> {
   await removeOldPages(call.paths.home);
   const path = join(call.paths.home, `open-${randomSecret(9)}.html`);
   await createFileExclusive(path, pageThatLeadsTo(`${link.file.url}/#ticket=${encodeURIComponent(ticket)}`));
-  const [program, ...words] = openerOf(call.io.platform, path);
+  if (!(await openInBrowser(call, path, link.file.url))) {
+    await unlink(path);
+    return;
+  }
+  // A command that ends before leaves the file to the next one; its ticket is worth nothing by then.
+  setTimeout(() => void unlink(path).catch(() => undefined), keepMs).unref();
+}
+
+/** Opens an address that holds no secret. */
+export async function openAddress(call: Call, url: string): Promise<void> {
+  await openInBrowser(call, url, url);
+}
+
+/** @param shown the address without secrets */
+async function openInBrowser(call: Call, what: string, shown: string): Promise<boolean> {
+  const [program, ...words] = openerOf(call.io.platform, what);
   const child = spawn(program, words, { detached: true, stdio: "ignore" });
   const hasStarted = await new Promise<boolean>((resolve) => {
     child.once("spawn", () => resolve(true));
     child.once("error", () => resolve(false));
   });
   child.unref();
-  if (!hasStarted) {
-    await unlink(path);
-    await call.out.note(`sallyport: no browser could be opened (${program}). Open ${link.file.url} by hand.`);
-    return;
-  }
-  await call.out.note(`Opening ${link.file.url} in the browser.`);
-  // A command that ends before leaves the file to the next one; its ticket is worth nothing by then.
-  setTimeout(() => void unlink(path).catch(() => undefined), keepMs).unref();
+  await call.out.note(
+    hasStarted
+      ? `Opening ${shown} in the browser.`
+      : `sallyport: no browser could be opened (${program}). Open ${shown} by hand.`,
+  );
+  return hasStarted;
 }
 
-/** What opens a file in the browser, as program and words. */
+/** What opens a file or address in the browser, as program and words. */
 export function openerOf(platform: NodeJS.Platform, path: string): [string, ...string[]] {
   if (platform === "darwin") return ["open", path];
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", path];

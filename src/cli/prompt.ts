@@ -1,12 +1,13 @@
 import { AnswerError, UnreachableError } from "../client/answer-error.ts";
 import type { Broadcast, Connection } from "../client/connection.ts";
 import { newId } from "../lib/ids.ts";
-import type { Snapshot } from "../protocol/changes.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { type ApprovalDesk, openApprovalDesk } from "./ask-approval.ts";
+import { type AnswerDesk, openAnswerDesk } from "./answer-desk.ts";
 import { exitCodes, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "./command.ts";
+import { createFamily } from "./family.ts";
 import { createMailbox } from "./mailbox.ts";
+import { sendAnswers, showRequests } from "./send-answers.ts";
 import { namedId, openSession, type Session, tabOption } from "./session.ts";
 import { inline } from "./text.ts";
 import { createTurnText } from "./turn-text.ts";
@@ -59,16 +60,16 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
   if (agent === null || turn === null) throw new UnreachableError("The daemon did not name the turn.");
 
   const interrupts = handleInterrupts(call, connection, agent);
-  const desk = openApprovalDesk({
+  const desk = openAnswerDesk({
     out: call.out,
-    keyboard: call.io.keyboard,
-    url: target.url,
-    interrupt: interrupts.interrupt,
-    answer: (request, decision) => {
-      connection
-        .command({ type: "approve", request_id: request.request_id, decision, digest: request.digest })
-        .catch((error: Error) => call.out.note(`  ${inline(error.message)}`));
-    },
+    hasKeyboard: call.io.keyboard !== null,
+    elsewhere: `Nobody can type one here: answer on a paired device, or at ${target.url}`,
+    echo: (text) => void call.io.stderr.write(text).catch(() => undefined), // An echo that is not seen changes nothing.
+    ...sendAnswers(connection, (message) => void call.out.note(`  ${inline(message)}`)),
+  });
+  const stopKeys = call.io.keyboard?.listen((key) => {
+    if (key === "\u0003") interrupts.interrupt();
+    else desk.key(key);
   });
   try {
     const watched = watchTurn(call, session, { agent, turn, mailbox, desk });
@@ -78,7 +79,7 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
     await call.out.note(`sallyport: the turn ${outcome === "cancelled" ? "was cancelled" : "failed"}.`);
     return interrupts.asked() ? exitCodes.interrupted : exitCodes.failed;
   } finally {
-    desk.close();
+    stopKeys?.();
     interrupts.stop();
   }
 }
@@ -89,12 +90,13 @@ interface Watched {
   readonly agent: string;
   readonly turn: string;
   readonly mailbox: { take(): Promise<Broadcast | null> };
-  readonly desk: ApprovalDesk;
+  readonly desk: AnswerDesk;
 }
 
 async function watchTurn(call: Call, session: Session, watched: Watched): Promise<Outcome> {
   const { agent, turn, mailbox, desk } = watched;
   const text = createTurnText(call.io, call.out);
+  const family = createFamily(agent, session.connection.snapshot);
   let begun = false;
   for (;;) {
     const message = await mailbox.take();
@@ -105,15 +107,18 @@ async function watchTurn(call: Call, session: Session, watched: Watched): Promis
       await call.out.note("sallyport: some of the output came too fast and is not shown.");
       continue;
     }
-    if (message.type !== "event" || message.event.agent !== agent) continue;
+    if (message.type === "agent_updated") family.hear(message);
+    if (message.type !== "event") continue;
     const { event } = message;
+    family.hear(message);
+    if (!family.has(event.agent)) continue;
+    if (begun) await showRequests(desk, event);
+    if (event.agent !== agent) continue;
     // A reserved turn: what comes before it belongs to another prompt.
     if (event.type === "turn_started") begun = event.turn === turn;
     if (!begun) continue;
     if (call.json) await call.out.json(event);
     else await text.show(event);
-    if (event.type === "permission_requested") await desk.ask(event);
-    if (event.type === "permission_resolved") await desk.resolved(event.request_id);
     if (event.type === "turn_finished" && event.turn === turn) {
       if (!call.json) await text.end();
       if (event.error !== undefined) await call.out.note(`sallyport: ${inline(event.error)}`);
@@ -130,9 +135,11 @@ async function catchUp(session: Session, watched: Watched): Promise<Outcome | nu
   );
   for (const record of page.records)
     if (record.type === "turn_finished" && record.turn === watched.turn) return record.outcome;
-  const snapshot = (await session.connection.command({ type: "snapshot" })) as unknown as Snapshot;
-  for (const request of snapshot.pending)
-    if (request.agent === watched.agent) await watched.desk.ask(request);
+  const snapshot = await session.connection.command({ type: "snapshot" });
+  if ("changes" in snapshot) return null;
+  const family = createFamily(watched.agent, snapshot);
+  for (const request of [...snapshot.pending, ...snapshot.questions])
+    if (family.has(request.agent)) await watched.desk.ask(request);
   return null;
 }
 

@@ -2,6 +2,8 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { UnreachableError } from "../client/answer-error.ts";
 import { connect, type FreshConnection } from "../client/connection.ts";
+import type { Ack, CommandInputOf } from "../client/replies.ts";
+import type { Snapshot } from "../protocol/changes.ts";
 import { usageError } from "./cli-error.ts";
 import { type Call, textOption } from "./command.ts";
 import { requireTarget, type Target } from "./target.ts";
@@ -31,11 +33,17 @@ export async function openSession(call: Call): Promise<Session> {
   }
 }
 
+/** Where tabs are found and made; a connection fits. */
+export interface TabSource {
+  readonly snapshot: Pick<Snapshot, "workspace">;
+  command(command: CommandInputOf<"tab_create">): Promise<Ack>;
+}
+
 /**
  * The tab that `--tab DIR` names: an open one of the last workspace with that folder, else a new one. Null without the
  * option: the daemon then takes its active tab.
  */
-export async function tabOption(call: Call, connection: FreshConnection): Promise<string | null> {
+export async function tabOption(call: Call, connection: TabSource): Promise<string | null> {
   const given = textOption(call, "tab");
   if (given === null) return null;
   if (given === "") throw usageError("--tab is empty. Name a folder: --tab .");

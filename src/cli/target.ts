@@ -17,18 +17,16 @@ export interface Target {
   readonly open: OpenSocketAt;
   /** This home's own daemon; null for one elsewhere, whose files and processes are not here. */
   readonly local: DaemonLink | null;
+  /** The same without words of ours: refusals as they came. */
+  readonly raw: { readonly open: OpenSocketAt; readonly rest: Rest };
 }
 
 /** Finds the daemon, or fails with what is wrong and the next step. */
 export async function requireTarget(call: Call): Promise<Target> {
   if (call.remote !== null) return remoteTarget(await findRemote(call.paths, call.remote));
   const link = await requireDaemon(call.paths, call.io.env);
-  return {
-    url: link.file.url,
-    rest: link.rest,
-    open: nodeSocketOpener(link.file.url, link.masterToken),
-    local: link,
-  };
+  const raw = { rest: link.rest, open: nodeSocketOpener(link.file.url, link.masterToken) };
+  return { url: link.file.url, ...raw, local: link, raw };
 }
 
 /** A paired daemon. Its token goes to its base and nowhere else; what it refuses is said in its name. */
@@ -39,6 +37,7 @@ export function remoteTarget(remote: KnownRemote): Target {
   return {
     url: base,
     local: null,
+    raw: { rest, open },
     open: (path, handlers) => explained(remote, () => open(path, handlers)),
     rest: {
       base,
@@ -73,4 +72,26 @@ export function explainRemote(remote: Pick<KnownRemote, "name" | "base">, error:
   if (error.body.code === "remote_off")
     return refused(`${name} lets nobody in from elsewhere. On its machine run: sallyport remote on`);
   return error;
+}
+
+/**
+ * The same daemon for a client that comes back by itself. This home's own is looked for anew each time, and proves itself
+ * before it is sent a token: after a restart somebody else may have its port.
+ */
+export function lastingTarget(
+  call: Call,
+  first: Target,
+): Pick<Target, "open"> & { readonly rest: Pick<Rest, "request"> } {
+  if (first.local === null) {
+    // Its refusals as they came: the client decides by their status.
+    return first.raw;
+  }
+  const find = () => requireDaemon(call.paths, call.io.env);
+  return {
+    async open(path, handlers) {
+      const link = await find();
+      return nodeSocketOpener(link.file.url, link.masterToken)(path, handlers);
+    },
+    rest: { request: async (method, path, body) => (await find()).rest.request(method, path, body) },
+  };
 }

@@ -60,10 +60,6 @@ export function createTurnText(io: Io, out: Printer): TurnText {
           return note(
             `  ${event.allowed ? "Allowed" : event.by === null ? "Cancelled" : "Denied"}${event.by === null ? "" : ` by ${inline(event.by.name)}`}.`,
           );
-        case "question_asked":
-          return note(
-            `The agent asks: ${event.questions.map((question) => inline(question.prompt)).join(" / ")} (answer on a paired device)`,
-          );
         case "notice":
         case "error":
           return note(inline(event.message));

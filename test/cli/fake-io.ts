@@ -19,6 +19,8 @@ export interface CliSetting {
   readonly home: string;
   readonly isTerminal?: boolean;
   readonly hasKeyboard?: boolean;
+  /** What is piped in; without it an empty stdin. */
+  readonly input?: string | AsyncIterable<Uint8Array>;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly now?: () => number;
@@ -51,6 +53,7 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
           },
         }
       : null,
+    input: typeof setting.input === "object" ? setting.input : pipe(setting.input ?? ""),
     env: { PATH: process.env.PATH ?? "", ...setting.env },
     cwd: setting.cwd ?? process.cwd(),
     platform: process.platform,
@@ -88,6 +91,10 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
         look();
       }),
   };
+}
+
+async function* pipe(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }
 
 export function cli(argv: readonly string[], setting: CliSetting): Promise<Ran> {
