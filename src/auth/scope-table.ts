@@ -72,6 +72,16 @@ export const commandScopes = {
   model: drive,
   tab_create: { needs: ["drive"], alsoNeeds: modeEscalates },
   tab_close: drive,
+  tab_activate: drive,
+  tab_rename: drive,
+  tab_move: drive,
+  launch: { needs: ["drive"], alsoNeeds: modeEscalates },
+  workspace_list: view,
+  workspace_create: drive,
+  /** Shows another workspace on one connection; only who may drive makes it the last used by it. */
+  workspace_open: view,
+  workspace_rename: drive,
+  workspace_delete: drive,
   /** With `drive` alone the job becomes a permission request instead of a refusal; the engine decides. */
   job_start: drive,
   job_list: view,

@@ -6,7 +6,6 @@ import type { Jobs } from "./jobs/jobs.ts";
 import type { Permissions } from "./requests/permissions.ts";
 import type { Questions } from "./requests/questions.ts";
 import { workspaceRow, workspaceView } from "./workspaces/rows.ts";
-import type { TrustedFolders } from "./workspaces/trusted-folders.ts";
 import type { Workspaces } from "./workspaces/workspaces.ts";
 
 export interface EngineViewOptions {
@@ -16,13 +15,18 @@ export interface EngineViewOptions {
   readonly permissions: Permissions;
   readonly questions: Questions;
   readonly jobs: Jobs;
-  readonly trusted: TrustedFolders;
 }
 
 /** What the engine shows at one moment: read in one step, so that it fits the `rev` that it carries. */
 export function createEngineView(options: EngineViewOptions): Pick<Engine, "snapshot" | "counts"> {
-  const { changeLog, workspaces, agents, permissions, questions, jobs, trusted } = options;
+  const { changeLog, workspaces, agents, permissions, questions, jobs } = options;
   const { store } = workspaces;
+
+  /** A tab may have moved to another workspace since an agent of it asked. */
+  function whereItIsNow<T extends { readonly workspace: string; readonly tab: string }>(request: T): T {
+    const workspace = store.findTab(request.tab)?.workspace.id ?? request.workspace;
+    return workspace === request.workspace ? request : { ...request, workspace };
+  }
 
   return {
     snapshot(workspaceId) {
@@ -32,13 +36,9 @@ export function createEngineView(options: EngineViewOptions): Pick<Engine, "snap
         rev: changeLog.rev,
         instance: changeLog.instance,
         workspaces: store.list().map(workspaceRow),
-        workspace: workspaceView(
-          doc,
-          (tab) => ({ trusted: trusted.has(tab.cwd), loaded: agents.isLoaded(tab.id) }),
-          agents.activityOf,
-        ),
-        pending: permissions.list(),
-        questions: questions.list(),
+        workspace: workspaceView(doc, agents.factsOf, agents.activityOf),
+        pending: permissions.list().map(whereItIsNow),
+        questions: questions.list().map(whereItIsNow),
         jobs: jobs.list(),
       };
     },

@@ -6,6 +6,7 @@ import { AwakeModeSchema, DecisionSchema, ModeSchema } from "./objects.ts";
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const JobId = Type.String({ minLength: 1, maxLength: 64 });
 const Label = Type.String({ maxLength: limits.labelChars });
+const Name = Type.String({ minLength: 1, maxLength: limits.labelChars });
 const Path = Type.String({ minLength: 1, maxLength: limits.pathBytes });
 const clientRef = { client_ref: Type.Optional(Type.String({ maxLength: 128 })) };
 const RequestId = Type.String({ minLength: 1, maxLength: limits.requestIdChars });
@@ -23,7 +24,8 @@ export const commandSchemas = {
       Type.Array(
         Type.Object({
           name: Type.String({ maxLength: limits.labelChars }),
-          mime: Type.String({ maxLength: 100 }),
+          /** A hint only: what the bytes are is looked at. */
+          mime: Type.Optional(Type.String({ maxLength: 100 })),
           data: Type.String(),
         }),
         { maxItems: limits.images },
@@ -80,6 +82,45 @@ export const commandSchemas = {
     runtime: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   }),
   tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
+  tab_activate: Type.Object({ type: Type.Literal("tab_activate"), ...clientRef, tab: Id }),
+  tab_rename: Type.Object({ type: Type.Literal("tab_rename"), ...clientRef, tab: Id, name: Name }),
+  tab_move: Type.Object({
+    type: Type.Literal("tab_move"),
+    ...clientRef,
+    tab: Id,
+    /** Where it goes; without one it stays in its workspace. */
+    workspace: Type.Optional(Id),
+    /** Its place there afterwards, from 0. */
+    index: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+  }),
+  launch: Type.Object({
+    type: Type.Literal("launch"),
+    ...clientRef,
+    /** A name that no workspace has makes one. Default: the last used. */
+    workspace: Type.Optional(
+      Type.Union([
+        Type.Literal("last"),
+        Type.Literal("new"),
+        Type.Object({ name: Name }, { additionalProperties: false }),
+        Type.Object({ id: Id }, { additionalProperties: false }),
+      ]),
+    ),
+    /** Its tab is found or made; without it the workspace's active tab. */
+    cwd: Type.Optional(Path),
+    /** The first prompt of a new agent. */
+    text: Type.Optional(Type.String({ maxLength: limits.promptChars })),
+    mode: Type.Optional(ModeSchema),
+  }),
+  workspace_list: Type.Object({ type: Type.Literal("workspace_list"), ...clientRef }),
+  workspace_create: Type.Object({ type: Type.Literal("workspace_create"), ...clientRef, name: Name }),
+  workspace_open: Type.Object({ type: Type.Literal("workspace_open"), ...clientRef, workspace: Id }),
+  workspace_rename: Type.Object({
+    type: Type.Literal("workspace_rename"),
+    ...clientRef,
+    workspace: Id,
+    name: Name,
+  }),
+  workspace_delete: Type.Object({ type: Type.Literal("workspace_delete"), ...clientRef, workspace: Id }),
   job_start: Type.Object({
     type: Type.Literal("job_start"),
     ...clientRef,

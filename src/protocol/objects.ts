@@ -36,6 +36,43 @@ export const AgentSchema = Type.Object({
 });
 export type Agent = Static<typeof AgentSchema>;
 
+/** A slash command of a project: `/name args` in a prompt is expanded by the agent. */
+export const ProjectCommandSchema = Type.Object({
+  name: Type.String(),
+  description: nullable(Type.String()),
+  argument_hint: nullable(Type.String()),
+  /** Path of its file, relative to the folder that it was found in. */
+  source: Type.String(),
+});
+export type ProjectCommand = Static<typeof ProjectCommandSchema>;
+
+/** Where a tab's folder sits in its repository, as far as reading files tells. */
+export const ProjectSchema = Type.Object({
+  /** The root of the repository; null where there is none. */
+  root: nullable(Type.String()),
+  /** The tab's folder relative to the root; empty at the root itself. */
+  subdir: nullable(Type.String()),
+  /** The folders beside it, relative to the root. */
+  siblings: Type.Array(Type.String()),
+  /** True when the folder is one part of a larger repository: offer to open the root. */
+  suggest_root: Type.Boolean(),
+  branch: nullable(Type.String()),
+  commands: Type.Array(ProjectCommandSchema),
+});
+export type Project = Static<typeof ProjectSchema>;
+
+/** What a folder brings along that can run something; told when it becomes trusted. */
+export const TrustedNowSchema = Type.Object({
+  hooks: Type.Array(Type.Object({ source: Type.String(), name: Type.String(), command: Type.String() })),
+  mcp_servers: Type.Array(
+    Type.Object({ source: Type.String(), name: Type.String(), command: Type.String() }),
+  ),
+  commands: Type.Array(ProjectCommandSchema),
+  /** True when there is more than is listed, or a file could not be read whole. */
+  incomplete: Type.Boolean(),
+});
+export type TrustedNow = Static<typeof TrustedNowSchema>;
+
 const tabFields = {
   id: Id,
   workspace: Id,
@@ -46,7 +83,8 @@ const tabFields = {
   trusted: Type.Boolean(),
   loaded: Type.Boolean(),
   active_agent: nullable(Id),
-  project: nullable(Type.Unknown()),
+  /** Null for a tab that was not loaded yet. */
+  project: nullable(ProjectSchema),
 };
 export const TabSchema = Type.Object(tabFields);
 export type Tab = Static<typeof TabSchema>;
@@ -58,6 +96,8 @@ export const WorkspaceRowSchema = Type.Object({
   name: Type.String(),
   tabs: Type.Integer(),
   used: Time,
+  /** How clients hear that another tab became the active one. */
+  active_tab: nullable(Id),
 });
 export type WorkspaceRow = Static<typeof WorkspaceRowSchema>;
 export const WorkspaceSchema = Type.Object({

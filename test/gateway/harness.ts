@@ -9,6 +9,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { SallyportError } from "../../src/errors.ts";
 import { admit } from "../../src/gateway/admission.ts";
 import { type App, type AppOptions, createApp } from "../../src/gateway/app.ts";
+import type { HeldBytesBounds } from "../../src/gateway/held-bytes.ts";
 import { createNativeServer, type NativeServer } from "../../src/gateway/native/server.ts";
 import type { DaemonFacts } from "../../src/gateway/native/snapshot-view.ts";
 import type { Route } from "../../src/gateway/route.ts";
@@ -25,6 +26,7 @@ import type { Log } from "../../src/lib/log.ts";
 import type { Access, Awake, Job, Remote, Tab } from "../../src/protocol/objects.ts";
 import type { Scope } from "../../src/protocol/scopes.ts";
 import { fakeLibrary } from "./fake-library.ts";
+import { fakePlaces } from "./fake-places.ts";
 
 export interface TestLease extends Lease {
   scopes: Set<Scope>;
@@ -73,6 +75,7 @@ const tab: Tab = {
   active_agent: null,
   project: null,
 };
+const row = { id: workspaceId, name: "main", tabs: 1, used: at, active_tab: tab.id };
 export const job: Job = {
   id: "3fa9c210",
   workspace: workspaceId,
@@ -113,6 +116,7 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
   }
   const engine: FakeEngine = {
     library: fakeLibrary(),
+    places: fakePlaces(row, tab, changed),
     calls,
     actors,
     followers,
@@ -123,7 +127,7 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
       return {
         rev: log.rev,
         instance: log.instance,
-        workspaces: [{ id: workspaceId, name: "main", tabs: 1, used: at }],
+        workspaces: [row],
         workspace: { id: workspaceId, name: "main", active_tab: tab.id, tabs: [{ ...tab, agents: [] }] },
         pending: [],
         questions: [],
@@ -222,6 +226,8 @@ export interface TestAppOptions {
   readonly app?: Partial<AppOptions>;
   readonly timing?: ConnectionTiming;
   readonly maxQueueBytes?: number;
+  readonly incoming?: HeldBytesBounds;
+  readonly outgoing?: HeldBytesBounds;
   readonly now?: () => number;
 }
 
@@ -255,6 +261,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const registry = createSocketRegistry({
     onCount: (count) => changeLog.append({ type: "clients", count }),
     countIntervalMs: 20,
+    ...(options.incoming ? { incoming: options.incoming } : {}),
+    ...(options.outgoing ? { outgoing: options.outgoing } : {}),
   });
   const facts: DaemonFacts = {
     version: "1.2.3",
@@ -298,6 +306,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       ...sessionRoutes(engine),
     ],
     sockets: new Map([["/api/ws", native.upgrade]]),
+    incoming: registry.incoming,
     staticFiles: new Map(),
     log,
     now,

@@ -50,25 +50,19 @@ async function attachPath(rawPath: string, field: string, options: AttachOptions
       : await attachFile(path, rawPath, bounds);
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error;
-    throw outOfReach(error, rawPath, field, bounds.browseRoot);
+    throw outOfReach(error, field, bounds.browseRoot);
   }
 }
 
 /** Names the field, and gives one text for what lies outside the root, be it a file, a folder or nothing. */
-function outOfReach(
-  error: SallyportError,
-  rawPath: string,
-  field: string,
-  browseRoot: string | null,
-): SallyportError {
+function outOfReach(error: SallyportError, field: string, browseRoot: string | null): SallyportError {
   if (error.code === "path_refused" && browseRoot !== null)
     return new SallyportError(
       "path_refused",
       "This attachment is not read: it lies outside the folder that may be browsed, is Sallyport's own, or is no regular file.",
       { field, cause: error },
     );
-  const message = rawPath === "" ? "The path of an attachment is empty." : error.message;
-  return new SallyportError(error.code, message, { field, cause: error });
+  return new SallyportError(error.code, error.message, { field, cause: error });
 }
 
 /** The bytes that parts keep in memory. */

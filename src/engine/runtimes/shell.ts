@@ -74,6 +74,7 @@ export function createShellRuntime(options: ShellOptions): Runtime {
     name: "shell",
     needsTrust: false,
     takesModel: false,
+    promptIsCommandLine: true,
     tools: [
       {
         name: tool,

@@ -17,6 +17,7 @@ const ReservedPromptSchema = Type.Object({
   turn: Type.String(),
   request_id: Type.Union([Type.String(), Type.Null()]),
   text: Type.String(),
+  attachments: Type.Optional(Type.Array(Type.Object({ name: Type.String(), kind: Type.String() }))),
   by: BySchema,
   /** Last event number when it was reserved: the turn's records have greater ones. */
   seq: Type.Number(),

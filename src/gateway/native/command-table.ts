@@ -7,12 +7,13 @@ import type { JsonBytes } from "../body-bytes.ts";
 import { isJsonObject } from "../body-json.ts";
 import { createValidator, type InputValidator } from "../body-validate.ts";
 import type { Follows } from "./follows.ts";
+import type { OpenWorkspace } from "./open-workspaces.ts";
 
 /** What a command may use of the connection it came on; there is none over REST. */
 export interface CommandConnection {
   readonly follows: Follows;
-  /** The connection's workspace; null until it is known. */
-  readonly workspace: string | null;
+  /** The connection's workspace, and how it becomes another one. */
+  readonly workspace: OpenWorkspace;
 }
 
 export interface CommandContext {

@@ -2,17 +2,21 @@ import type { Engine } from "../../engine/engine.ts";
 import { SallyportError } from "../../errors.ts";
 import type { Awake, AwakeMode } from "../../protocol/objects.ts";
 import type { CommandHandlers } from "./command-table.ts";
+import type { OpenWorkspaces } from "./open-workspaces.ts";
+import { createPlaceCommands } from "./place-commands.ts";
 import { ownSnapshot, type SnapshotViews } from "./snapshot-view.ts";
 
 export interface CommandSources {
   readonly engine: Engine;
   readonly views: SnapshotViews;
+  readonly openWorkspaces: OpenWorkspaces;
   readonly setAwake: (mode: AwakeMode) => Promise<Awake>;
   readonly now: () => number;
 }
 
 /** What each command does and answers (docs/protocol.md, "Commands"): `ack` names what was made or touched. */
-export function createCommandHandlers({ engine, views, setAwake, now }: CommandSources): CommandHandlers {
+export function createCommandHandlers(sources: CommandSources): CommandHandlers {
+  const { engine, views, openWorkspaces, setAwake, now } = sources;
   return {
     async prompt(command, { actor }) {
       return { type: "ack", ...(await engine.prompt(command, actor)) };
@@ -57,10 +61,7 @@ export function createCommandHandlers({ engine, views, setAwake, now }: CommandS
       await engine.closeAgent(command.agent, actor);
       return { type: "ack", agent: command.agent };
     },
-    async tab_create(command, { actor }) {
-      const tab = await engine.createTab(command, actor);
-      return { type: "ack", workspace: tab.workspace, tab: tab.id };
-    },
+    ...createPlaceCommands(engine.places, openWorkspaces),
     async tab_close(command, { actor }) {
       await engine.closeTab(command.tab, actor);
       return { type: "ack", tab: command.tab };
@@ -95,7 +96,10 @@ export function createCommandHandlers({ engine, views, setAwake, now }: CommandS
     snapshot(command, { lease, connection }) {
       const missed = views.missed(lease, command.since ?? null, command.instance ?? null);
       if (missed) return missed;
-      const full = ownSnapshot(views, lease, { workspace: connection?.workspace ?? null, rawVersion: null });
+      const full = ownSnapshot(views, lease, {
+        workspace: connection?.workspace.id ?? null,
+        rawVersion: null,
+      });
       return { ...full };
     },
     async keep_awake(command, { actor }) {

@@ -18,8 +18,15 @@ import { type CommandTable, createCommandTable } from "./command-table.ts";
 import { createCommandHandlers } from "./commands.ts";
 import { createFanout } from "./fanout.ts";
 import { createFollows } from "./follows.ts";
+import { createOpenWorkspaces } from "./open-workspaces.ts";
 import { createNativeSession } from "./session.ts";
-import { createSnapshotViews, type DaemonFacts, readSince, type SnapshotViews } from "./snapshot-view.ts";
+import {
+  createSnapshotViews,
+  type DaemonFacts,
+  ownSnapshot,
+  readSince,
+  type SnapshotViews,
+} from "./snapshot-view.ts";
 
 const maxSockets = 4_096;
 
@@ -51,7 +58,8 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   const { engine, changeLog, facts, registry, log } = options;
   const now = options.now ?? Date.now;
   const views = createSnapshotViews({ engine, changeLog, facts });
-  const handlers = createCommandHandlers({ engine, views, setAwake: options.setAwake, now });
+  const openWorkspaces = createOpenWorkspaces();
+  const handlers = createCommandHandlers({ engine, views, openWorkspaces, setAwake: options.setAwake, now });
   const table = createCommandTable(handlers, options.commandScopes);
   const fanout = createFanout(changeLog);
   const { accept } = createAcceptor();
@@ -61,14 +69,18 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
     registry.add(connection);
     const { lease } = connection;
     const missed = views.missed(lease, readSince(query.get("since")), query.get("instance"));
-    const full = missed ? null : views.full(lease, { workspace: null, rawVersion: query.get("version") });
+    // A connection that comes back names the workspace that it had; one that is gone is the last used.
+    const workspace = query.get("workspace");
+    const full = missed ? null : ownSnapshot(views, lease, { workspace, rawVersion: query.get("version") });
+    const isKnown = engine.places.list().some((row) => row.id === workspace);
+    const wanted = isKnown ? workspace : null;
     const follows = createFollows(engine, connection);
     connection.start(
       createNativeSession({
         connection,
         table,
         follows,
-        workspace: full?.workspace.id ?? null,
+        workspace: openWorkspaces.add(full?.workspace.id ?? wanted ?? engine.places.last()),
         rev: () => changeLog.rev,
         log,
         now,

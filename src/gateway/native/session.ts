@@ -19,6 +19,7 @@ import {
   readClientRef,
 } from "./command-table.ts";
 import type { Follows } from "./follows.ts";
+import type { OpenWorkspace } from "./open-workspaces.ts";
 
 /** A frame over this is not parsed any more once the sender is over its rate: refusing must stay cheap. */
 const cheapFrameBytes = 64 * 1024;
@@ -28,7 +29,7 @@ export interface NativeSessionOptions {
   readonly connection: Connection;
   readonly table: CommandTable;
   readonly follows: Follows;
-  readonly workspace: string | null;
+  readonly workspace: OpenWorkspace;
   /** Rev of the newest change. */
   readonly rev: () => number;
   readonly log: Log;
@@ -119,7 +120,10 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
       }
     },
     lagged: () => textFrame(JSON.stringify({ type: "lagged", rev: options.rev() })),
-    ended: () => options.follows.endAll(),
+    ended() {
+      options.follows.endAll();
+      options.workspace.end();
+    },
   };
 }
 

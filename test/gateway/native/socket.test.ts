@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { commandScopes } from "../../../src/auth/scope-table.ts";
 import { createCommandTable } from "../../../src/gateway/native/command-table.ts";
 import { createCommandHandlers } from "../../../src/gateway/native/commands.ts";
+import { createOpenWorkspaces } from "../../../src/gateway/native/open-workspaces.ts";
 import { rawRequest } from "../../helpers/http.ts";
 import { openSocket, type TestSocket } from "../../helpers/socket.ts";
 import { deviceLease, job, masterLease, startTestApp, type TestApp, workspaceId } from "../harness.ts";
@@ -300,6 +301,7 @@ describe("commands", () => {
     const handlers = createCommandHandlers({
       engine,
       views: app.native.views,
+      openWorkspaces: createOpenWorkspaces(),
       setAwake: async (mode) => ({ mode, active: false, available: true }),
       now: Date.now,
     });
