@@ -1,0 +1,61 @@
+/** Fields of one provider as a request or the configuration has them: untrusted until its `plan` has read them. */
+export type RawFields = Readonly<Record<string, unknown>>;
+
+/** Where the door of a provider learns who is calling. */
+export type TunnelAddressSource = "cf-connecting-ip" | "last-x-forwarded-for" | "none";
+
+export interface PlanInput {
+  /** What the request says beside `provider`. */
+  readonly rawFields: RawFields;
+  /** The provider's section of the configuration. */
+  readonly settings: RawFields;
+  /** Take addresses without TLS. */
+  readonly insecureHttp: boolean;
+}
+
+/** What one line of a tool's output says. */
+export type Finding =
+  /** An address of the right kind; whether it leads here is for the probe to tell. */
+  | { readonly kind: "url"; readonly url: string }
+  /** The tool is connected to its service: an address known before is worth probing now. */
+  | { readonly kind: "ready" }
+  /** The tool waits for a person. */
+  | { readonly kind: "waiting"; readonly text: string; readonly link: string | null }
+  /** Why it may not work; shown if it does not. `final`: trying again will not help. */
+  | { readonly kind: "problem"; readonly text: string; readonly final: boolean };
+
+/** A program to run, without a shell. No secret is among the arguments. */
+export interface LaunchCommand {
+  /** A name to be looked up, or an absolute path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Beside our own environment; may hold credentials. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A request that was found valid. */
+export interface TunnelPlan {
+  /** The public base, when it is known before: without a slash at its end. */
+  readonly publicUrl: string | null;
+  /** What must never be shown or logged, although the tool may print it. */
+  readonly secrets: readonly string[];
+  /** For the person who waits, e.g. what else must point at the door. */
+  readonly hint: (port: number) => string | null;
+  /** Whether the tool tells when it is connected; else the address is probed from the start. */
+  readonly tellsReady: boolean;
+  command(port: number): LaunchCommand;
+  /** Reads the output of one run of the tool: line by line, without newline, at most `maxLineLength` long. */
+  createReader(): (line: string) => Finding | null;
+}
+
+/** One kind of tunnel. Refuses wrong fields with `invalid_field` and the field's name. */
+export interface Provider {
+  readonly name: string;
+  readonly addressSource: TunnelAddressSource;
+  /** The next step for somebody who does not have the program. */
+  readonly howToGet: string;
+  plan(input: PlanInput): TunnelPlan;
+}
+
+/** Longer lines are cut before a provider sees them. */
+export const maxLineLength = 2_048;

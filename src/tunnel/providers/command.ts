@@ -1,0 +1,77 @@
+import { createFieldReader } from "../fields.ts";
+import { complaint } from "../problem-lines.ts";
+import type { Provider } from "../provider.ts";
+import { readPublicUrl, stripAnsi } from "../public-url.ts";
+
+/**
+ * Any program of the configuration: `{port}` in its arguments becomes the door's port, `url_pattern` finds the address in
+ * its output (its first group, else the whole match), or `url` says it.
+ */
+export const command: Provider = {
+  name: "command",
+  addressSource: "none",
+  howToGet: "Set tunnel.command.command in config.toml to a program that is there",
+  plan(input) {
+    const fields = createFieldReader("command", input);
+    const publicUrl = fields.url("url");
+    const words = fields.fromConfig("command");
+    const rawPattern = fields.fromConfig("url_pattern");
+    fields.end();
+    if (words === undefined)
+      fields.refuse(
+        "command",
+        'is not set: write [tunnel.command] command = ["program", "{port}"] in config.toml',
+      );
+    const [program = "", ...args] = isWords(words)
+      ? words
+      : fields.refuse("command", "must be a list of texts: the program, then its arguments");
+    const pattern = rawPattern === undefined ? null : compile(rawPattern);
+    if (pattern === undefined) fields.refuse("url_pattern", "must be a regular expression");
+    if (pattern === null && publicUrl === null)
+      fields.refuse("url_pattern", "is missing: without it, or url, the address cannot be known");
+    return {
+      publicUrl,
+      secrets: [],
+      tellsReady: false,
+      hint: () => null,
+      command: (port) => ({
+        program,
+        args: args.map((word) => word.replaceAll("{port}", String(port))),
+        env: {},
+      }),
+      createReader: () => (line) => {
+        const text = stripAnsi(line);
+        const found = publicUrl === null ? pattern?.exec(text) : null;
+        if (found) {
+          const read = readPublicUrl(found[1] ?? found[0], input.insecureHttp);
+          if (read.ok) return { kind: "url", url: read.url };
+          if (read.problem === "not_https")
+            return {
+              kind: "problem",
+              text: "The program names an address without https. To take it: tunnel.insecure_http in config.toml",
+              final: false,
+            };
+        }
+        return complaint(line);
+      },
+    };
+  },
+};
+
+function isWords(raw: unknown): raw is readonly string[] {
+  return (
+    Array.isArray(raw) &&
+    raw.length > 0 &&
+    raw.every((word) => typeof word === "string" && !word.includes("\0"))
+  );
+}
+
+function compile(raw: unknown): RegExp | undefined {
+  if (typeof raw !== "string" || raw.length > 1_024) return undefined;
+  try {
+    return new RegExp(raw, "i");
+  } catch {
+    // The caller refuses it, with the field's name.
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+import { createFieldReader } from "../fields.ts";
+import { type KnownProblem, knownProblem } from "../problem-lines.ts";
+import type { Finding, Provider } from "../provider.ts";
+import { isBelow, readPublicUrl } from "../public-url.ts";
+
+const domains = ["ngrok-free.app", "ngrok-free.dev", "ngrok.app", "ngrok.dev", "ngrok.io", "ngrok.pro"];
+
+const problems: readonly KnownProblem[] = [
+  {
+    pattern: /ERR_NGROK_(105|106|107|4018)\b/,
+    text: "ngrok refuses the authtoken. Copy it again from https://dashboard.ngrok.com/get-started/your-authtoken",
+    final: true,
+  },
+  {
+    pattern: /ERR_NGROK_108\b/,
+    text: "Another ngrok of this account runs already, and the account allows one. End that one.",
+    final: false,
+  },
+  {
+    pattern: /ERR_NGROK_334\b/,
+    text: "This address is in use by another ngrok of this account. End that one.",
+    final: false,
+  },
+];
+
+/** The agent of ngrok, as a program: nothing of it is a dependency. `authtoken` goes by NGROK_AUTHTOKEN. */
+export const ngrok: Provider = {
+  name: "ngrok",
+  addressSource: "last-x-forwarded-for",
+  howToGet: "Get it from https://ngrok.com/download",
+  plan(input) {
+    const fields = createFieldReader("ngrok", input);
+    const tokenSecret = fields.secret("authtoken");
+    const publicUrl = fields.url("url");
+    const region = fields.text("region", /^[a-z]{2,16}$/, "a region of ngrok, as in: eu");
+    fields.end();
+    return {
+      publicUrl,
+      secrets: tokenSecret === null ? [] : [tokenSecret],
+      tellsReady: true,
+      hint: () => null,
+      command: (port) => ({
+        program: "ngrok",
+        // Its inspector would show every request, tokens included, to each program of this machine.
+        args: [
+          "http",
+          `127.0.0.1:${port}`,
+          "--inspect=false",
+          "--log=stdout",
+          "--log-format=logfmt",
+          "--log-level=info",
+          ...(publicUrl === null ? [] : [`--url=${publicUrl}`]),
+          ...(region === null ? [] : [`--region=${region}`]),
+        ],
+        env: tokenSecret === null ? {} : { NGROK_AUTHTOKEN: tokenSecret },
+      }),
+      createReader: () => (line) => readLine(line, publicUrl, input.insecureHttp),
+    };
+  },
+};
+
+function readLine(line: string, publicUrl: string | null, insecureHttp: boolean): Finding | null {
+  const problem = knownProblem(line, problems);
+  if (problem !== null) return problem;
+  const fields = logfmt(line);
+  if (fields.get("msg") === "started tunnel") {
+    const read = readPublicUrl(fields.get("url") ?? "", insecureHttp);
+    if (read.ok && (read.url === publicUrl || isBelow(read.host, domains)))
+      return publicUrl === null ? { kind: "url", url: read.url } : { kind: "ready" };
+    return null;
+  }
+  const level = fields.get("lvl");
+  const text = (fields.get("err") ?? fields.get("msg") ?? line).replace(/\\[rn]/g, " ").trim();
+  if (level === "eror" || level === "crit" || line.startsWith("ERROR:"))
+    return text === "" || text === "<nil>"
+      ? null
+      : { kind: "problem", text: text.replace(/\s+/g, " ").slice(0, 300), final: false };
+  return null;
+}
+
+/** `key=value key="value with \"spaces\""` */
+function logfmt(line: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const [, key = "", quoted, bare] of line.matchAll(/([a-z_]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))/g))
+    if (!fields.has(key)) fields.set(key, quoted?.replace(/\\"/g, '"') ?? bare ?? "");
+  return fields;
+}

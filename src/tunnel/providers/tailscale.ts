@@ -1,0 +1,83 @@
+import { createFieldReader } from "../fields.ts";
+import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
+import type { Finding, Provider } from "../provider.ts";
+import { isBelow, readPublicUrl, urlsIn } from "../public-url.ts";
+
+const problems: readonly KnownProblem[] = [
+  {
+    pattern: /Access denied|serve config denied|must be root/i,
+    text: "Tailscale lets only root change this. Once, on this machine: sudo tailscale set --operator=$USER",
+    final: true,
+  },
+  {
+    pattern: /failed to connect to local tailscaled|tailscaled.*(not running|doesn't appear to be running)/i,
+    text: "Tailscale does not run on this machine. Start it: sudo systemctl start tailscaled",
+    final: false,
+  },
+  {
+    pattern: /^Logged out\.?$|NeedsLogin|not logged in/i,
+    text: "This machine is not logged in to Tailscale. Run: sudo tailscale up",
+    final: false,
+  },
+  {
+    pattern: /(foreground listener|already exists|listener already)/i,
+    text: "Tailscale serves something else on this port already. See: tailscale serve status",
+    final: false,
+  },
+];
+
+/**
+ * Tailscale's Serve (only this tailnet), or with `funnel` Funnel (the whole internet). In the foreground, so that it ends
+ * with the program: what `--bg` sets would stay.
+ */
+export const tailscale: Provider = {
+  name: "tailscale",
+  addressSource: "last-x-forwarded-for",
+  howToGet: "Get it from https://tailscale.com/download",
+  plan(input) {
+    const fields = createFieldReader("tailscale", input);
+    const isFunnel = fields.flag("funnel");
+    const httpsPort = fields.integer("https_port", 1, 65_535) ?? 443;
+    fields.end();
+    if (isFunnel && ![443, 8_443, 10_000].includes(httpsPort))
+      fields.refuse("https_port", "must be 443, 8443 or 10000 with funnel");
+    return {
+      publicUrl: null,
+      secrets: [],
+      tellsReady: false,
+      hint: () => null,
+      command: (port) => ({
+        program: "tailscale",
+        args: [isFunnel ? "funnel" : "serve", `--https=${httpsPort}`, `http://127.0.0.1:${port}`],
+        env: {},
+      }),
+      createReader: () => createReader(input.insecureHttp),
+    };
+  },
+};
+
+function createReader(insecureHttp: boolean): (line: string) => Finding | null {
+  /** What stands above a link: the tool says what it wants, a blank line, then where. */
+  let asking: string | null = null;
+  return (line) => {
+    const problem = knownProblem(line.trim(), problems);
+    if (problem !== null) return problem;
+    if (/not enabled|not available|to enable|to log ?in|to authenticate|visit:?$/i.test(line))
+      asking = asking !== null && asking.length < 300 ? `${asking} ${line.trim()}` : line.trim();
+    for (const raw of urlsIn(line)) {
+      const link = loginLink(raw);
+      if (link !== null)
+        return { kind: "waiting", text: asking ?? "Tailscale asks you to open its page.", link };
+      const read = readPublicUrl(raw, insecureHttp);
+      if (read.ok && isBelow(read.host, ["ts.net"])) return { kind: "url", url: read.url };
+    }
+    return asking !== null ? { kind: "waiting", text: asking, link: null } : complaint(line);
+  };
+}
+
+function loginLink(raw: string): string | null {
+  const url = URL.canParse(raw) ? new URL(raw) : null;
+  const isTheirs =
+    url?.protocol === "https:" && url.username === "" && isBelow(url.hostname, ["tailscale.com"]);
+  return isTheirs ? url.href : null;
+}
