@@ -8,12 +8,11 @@ import { build } from "esbuild";
 // What is measured is a copy of dist, so that a build meanwhile does not change it.
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const cache = join(root, "node_modules", ".cache", "sallyport-bench");
+const cache = join(root, "node_modules", ".cache", `sallyport-bench-${process.pid}`);
 const names = process.argv.slice(2);
 
 const built = spawnSync(process.execPath, [join(root, "scripts/build.js")], { stdio: "inherit" });
 if (built.status !== 0) process.exit(1);
-await rm(cache, { recursive: true, force: true });
 await mkdir(cache, { recursive: true });
 await cp(join(root, "dist"), join(cache, "dist"), { recursive: true });
 
@@ -37,6 +36,7 @@ const bench = spawn(process.execPath, ["--enable-source-maps", join(cache, "benc
   cwd: root,
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => bench.kill(signal));
-bench.on("exit", (code) => {
+bench.on("exit", async (code) => {
   process.exitCode = code ?? 1;
+  await rm(cache, { recursive: true, force: true });
 });

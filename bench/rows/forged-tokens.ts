@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import autocannon from "autocannon";
 import { newId } from "../../src/lib/ids.ts";
+import type { LoadCalls } from "../children/load.ts";
+import { startChild } from "../harness/child.ts";
 import { doorConfig, freeDoor, startDaemon } from "../harness/daemon.ts";
 import { number } from "../harness/pairs.ts";
 import { cpuSeconds } from "../harness/process-stats.ts";
@@ -8,7 +9,7 @@ import { pairDevice } from "../harness/rest.ts";
 import { median, type Row } from "../harness/row.ts";
 
 const connections = 20;
-const seconds = 2;
+const durationMs = 2_000;
 const rounds = 5;
 /** As many as an attacker would need not to be answered from a memory of the last one. */
 const distinct = 500;
@@ -21,6 +22,7 @@ export const forgedTokens: Row = {
   async measure() {
     const door = await freeDoor();
     const daemon = await startDaemon(doorConfig(door));
+    const loader = startChild<LoadCalls>("load");
     try {
       const { id, token } = await pairDevice(daemon, door);
       const kinds = {
@@ -41,21 +43,18 @@ export const forgedTokens: Row = {
       for (let round = -1; round < rounds; round++)
         for (const kind of Object.values(kinds)) {
           const cpuBefore = cpuSeconds(daemon.pid).own;
-          const result = await autocannon({
-            url: door.url,
+          const { perSecond, total, byStatus } = await loader.call("run", {
+            port: door.port,
+            path: "/api/daemon",
+            tokens: kind.tokens,
             connections,
-            duration: seconds,
-            requests: kind.tokens.map((each) => ({
-              path: "/api/daemon",
-              headers: { authorization: `Bearer ${each}` },
-            })),
+            durationMs,
           });
-          const accepted = result.statusCodeStats["200"]?.count ?? 0;
-          const { total } = result.requests;
-          if (result.errors > 0 || accepted !== (kind.accepted ? total : 0))
-            throw new Error(`unexpected answers: ${JSON.stringify(result.statusCodeStats)}`);
+          const accepted = byStatus["200"] ?? 0;
+          if (accepted !== (kind.accepted ? total : 0))
+            throw new Error(`unexpected answers: ${JSON.stringify(byStatus)}`);
           if (round < 0) continue;
-          kind.perSecond.push(total / result.duration);
+          kind.perSecond.push(perSecond);
           kind.cpuMicros.push(((cpuSeconds(daemon.pid).own - cpuBefore) * 1e6) / total);
         }
       const { valid, unknown, badSignature } = kinds;
@@ -77,6 +76,7 @@ export const forgedTokens: Row = {
       };
     } finally {
       await daemon.stop();
+      await loader.stop();
     }
   },
 };
