@@ -128,6 +128,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   const app = await createApp({
     routes,
     sockets: new Map([["/api/ws", native.upgrade]]),
+    incoming: sockets.incoming,
     staticFiles,
     log,
     now: clock.now,

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { TSchema } from "typebox";
 import { SallyportError } from "../errors.ts";
-import { announcesBody, assertJsonType, type BodyBudget, type BodyTiming, readBody } from "./body.ts";
+import { announcesBody, assertJsonType, type BodyTiming, readBody } from "./body.ts";
 import { isJsonObject, parseUntrustedJson } from "./body-json.ts";
+import type { HeldShare } from "./held-bytes.ts";
 
 const integerText = /^-?\d{1,15}$/;
 
@@ -36,7 +37,7 @@ function coerceValue(raw: string, type: unknown): unknown {
 export interface JsonBodyOptions {
   readonly maxBytes: number;
   readonly authenticated: boolean;
-  readonly budget: BodyBudget;
+  readonly share: HeldShare;
   readonly timing: BodyTiming;
 }
 

@@ -8,11 +8,12 @@ import { type Admission, admissionOf } from "./admission.ts";
 import { createChangeBudget } from "./app-budget.ts";
 import { fromFramework, notFound, sendError } from "./app-errors.ts";
 import { coerceQuery, readJsonBody } from "./app-input.ts";
-import { announcesBody, type BodyTiming, bodyTiming, createBodyBudget, discardRest } from "./body.ts";
+import { announcesBody, type BodyTiming, bodyTiming, discardRest } from "./body.ts";
 import { JsonBytes } from "./body-bytes.ts";
 import { isJsonObject } from "./body-json.ts";
 import { createValidator, type InputValidator } from "./body-validate.ts";
 import { withEtag } from "./etag.ts";
+import { type HeldBytes, holderOf } from "./held-bytes.ts";
 import { leaseIsOver } from "./native/actor.ts";
 import type { Route, RouteAnswer } from "./route.ts";
 import { apiHeaders, pageHeaders } from "./security-headers.ts";
@@ -27,8 +28,8 @@ export interface AppOptions {
   readonly log: Log;
   readonly now?: () => number;
   readonly timing?: BodyTiming;
-  /** What all half-read bodies may hold together. */
-  readonly maxBodiesBytes?: number;
+  /** Bounds what half-read bodies hold. */
+  readonly incoming: HeldBytes;
 }
 
 export interface App {
@@ -49,7 +50,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { log, staticFiles } = options;
   const now = options.now ?? Date.now;
   const timing = options.timing ?? bodyTiming;
-  const bodies = createBodyBudget(options.maxBodiesBytes ?? 256 * 1024 * 1024);
 
   const framework = fastify({
     logger: false,
@@ -117,7 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         ? readJsonBody(request.raw, {
             maxBytes: route.maxBodyBytes,
             authenticated: admission.lease !== null,
-            budget: bodies,
+            share: options.incoming.share(holderOf(admission.lease)),
             timing,
           })
         : undefined;

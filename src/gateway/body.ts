@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { SallyportError } from "../errors.ts";
 import { limits } from "../protocol/limits.ts";
+import type { HeldShare } from "./held-bytes.ts";
 
 export interface BodyTiming {
   readonly timeoutMs: number;
@@ -15,31 +16,11 @@ export const bodyTiming: BodyTiming = {
   progressBytes: limits.bodyProgressBytes,
 };
 
-export interface BodyBudget {
-  /** False when all bodies that are being read now would hold more than the daemon spares for them. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-}
-
-/** Bounds what all half-read bodies hold together. */
-export function createBodyBudget(maxBytes: number): BodyBudget {
-  let heldBytes = 0;
-  return {
-    take(bytes) {
-      if (heldBytes + bytes > maxBytes) return false;
-      heldBytes += bytes;
-      return true;
-    },
-    give(bytes) {
-      heldBytes -= bytes;
-    },
-  };
-}
-
 export interface ReadBodyOptions {
   readonly maxBytes: number;
   readonly authenticated: boolean;
-  readonly budget: BodyBudget;
+  /** Counts what is held of it until it is read. */
+  readonly share: HeldShare;
   readonly timing: BodyTiming;
 }
 
@@ -69,7 +50,7 @@ export function assertJsonType(request: IncomingMessage): void {
  * too slowly or breaks off, `overloaded` when all bodies together hold too much.
  */
 export function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<Buffer> {
-  const { maxBytes, budget, timing } = options;
+  const { maxBytes, share, timing } = options;
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
     if (announced > maxBytes) {
@@ -95,7 +76,7 @@ export function readBody(request: IncomingMessage, options: ReadBodyOptions): Pr
       request.off("data", onData);
       request.off("end", onEnd);
       request.off("close", onBroken);
-      budget.give(received);
+      share.set(0);
     }
     function fail(error: SallyportError): void {
       stop();
@@ -103,7 +84,7 @@ export function readBody(request: IncomingMessage, options: ReadBodyOptions): Pr
     }
     function onData(chunk: Buffer): void {
       if (received + chunk.length > maxBytes) fail(tooLarge(maxBytes));
-      else if (!budget.take(chunk.length))
+      else if (!share.set(received + chunk.length))
         fail(
           new SallyportError("overloaded", "The daemon is reading too many large bodies; try again.", {
             retryAfterSeconds: 2,

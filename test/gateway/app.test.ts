@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { afterEach, describe, expect, it } from "vitest";
+import { createHeldBytes } from "../../src/gateway/held-bytes.ts";
 import { type Route, route } from "../../src/gateway/route.ts";
 import { loadStaticFiles } from "../../src/gateway/static.ts";
 import { rawRequest, request } from "../helpers/http.ts";
@@ -205,7 +206,10 @@ describe("bodies", () => {
   });
 
   it("answers overloaded when all bodies together hold too much, and takes new ones afterwards", async () => {
-    app = await startTestApp({ routes: [echo([])], app: { maxBodiesBytes: 10_000 } });
+    app = await startTestApp({
+      routes: [echo([])],
+      app: { incoming: createHeldBytes({ maxBytes: 10_000, maxHolderBytes: 10_000 }) },
+    });
     expect((await post({ body: `{"text":"${"x".repeat(20_000)}"}` })).json.code).toBe("overloaded");
     expect((await post({ body: '{"text":"x"}' })).status).toBe(200);
   });

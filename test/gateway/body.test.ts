@@ -1,7 +1,8 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createBodyBudget, readBody } from "../../src/gateway/body.ts";
+import { readBody } from "../../src/gateway/body.ts";
+import { createHeldBytes } from "../../src/gateway/held-bytes.ts";
 
 const timing = { timeoutMs: 5_000, progressBytes: 16 * 1024 };
 
@@ -11,12 +12,13 @@ afterEach(() => vi.useRealTimers());
 function start(authenticated: boolean, headers: IncomingMessage["headers"] = {}) {
   const request = new IncomingMessage(new Socket());
   request.headers = headers;
-  const budget = createBodyBudget(1_000_000);
-  const outcome = readBody(request, { maxBytes: 1_000_000, authenticated, budget, timing }).then(
+  const held = createHeldBytes({ maxBytes: 1_000_000, maxHolderBytes: 1_000_000 });
+  const share = held.share("device");
+  const outcome = readBody(request, { maxBytes: 1_000_000, authenticated, share, timing }).then(
     (bytes) => bytes.toString(),
     (error) => error.code,
   );
-  return { request, outcome, budget };
+  return { request, outcome, held };
 }
 
 /** Sends `bytes` once a second for `seconds`. */
@@ -60,12 +62,13 @@ describe("reading a body", () => {
   });
 
   it("gives back what it held, whatever becomes of it", async () => {
-    const { request, outcome, budget } = start(true);
+    const { request, outcome, held } = start(true);
+    const other = held.share("other");
     await drip(request, 20_000, 3);
-    expect(budget.take(950_000)).toBe(false);
+    expect(other.set(950_000)).toBe(false);
     request.push(null);
     await outcome;
-    expect(budget.take(1_000_000)).toBe(true);
+    expect(other.set(1_000_000)).toBe(true);
   });
 
   it("does not let a million chunks of a byte take more room than their bytes", async () => {

@@ -29,6 +29,8 @@ import {
 } from "./snapshot-view.ts";
 
 const maxSockets = 4_096;
+/** One device must leave room for the others. */
+const maxSocketsPerHolder = 1_024;
 
 export interface NativeServerOptions {
   readonly engine: Engine;
@@ -97,7 +99,7 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
       const admission = admissionOf(request);
       const { lease } = admission;
       if (!lease) throw new TypeError("the native socket is never public");
-      if (registry.count >= maxSockets) {
+      if (registry.count >= maxSockets || registry.countOf(lease) >= maxSocketsPerHolder) {
         refuseUpgrade(socket, {
           code: "overloaded",
           message: "Too many sockets are open; close some.",
@@ -116,6 +118,8 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
           now,
           timing: options.timing ?? connectionTiming,
           maxQueueBytes: options.maxQueueBytes ?? limits.clientQueueBytes,
+          incoming: registry.incoming,
+          outgoing: registry.outgoing,
         });
         if (!connection.open) return;
         try {

@@ -5,6 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import { closeCodes } from "../../protocol/close-codes.ts";
 import { limits } from "../../protocol/limits.ts";
 import type { Admission } from "../admission.ts";
+import { type HeldBytes, holderOf } from "../held-bytes.ts";
 import { closeForFlood, closeForLease } from "../respond.ts";
 import { createTokenBucket } from "./flood.ts";
 import { missedBeats } from "./heartbeat.ts";
@@ -18,6 +19,10 @@ export interface ConnectionTiming {
   readonly closeGraceMs: number;
 }
 
+/** What a connection may hold of what it sent before that is counted: nearly all never hold more. */
+const uncountedBytes = limits.bodyBytes;
+/** A masked ping or pong without its data (RFC 6455, section 5.2). */
+const controlFrameBytes = 6;
 const uploadBytesPerBeat = (limits.bodyProgressBytes * limits.pingIntervalMs) / limits.bodyTimeoutMs;
 
 export const connectionTiming: ConnectionTiming = {
@@ -43,6 +48,10 @@ export interface ConnectionOptions {
   readonly lease: Lease;
   readonly timing: ConnectionTiming;
   readonly maxQueueBytes: number;
+  /** Bounds what clients make the daemon hold of what they send. */
+  readonly incoming: HeldBytes;
+  /** Bounds the replies that wait for clients. */
+  readonly outgoing: HeldBytes;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -79,6 +88,10 @@ export interface Connection {
 export function createConnection(options: ConnectionOptions): Connection {
   const { ws, socket, admission, lease, timing, now } = options;
   const endListeners = new Set<() => void>();
+  const incoming = options.incoming.share(holderOf(lease));
+  const outgoing = options.outgoing.share(holderOf(lease));
+  /** Bytes read since the last whole message: `ws` holds them until the next one is whole. */
+  let partialBytes = 0;
   const controlFrames = createTokenBucket({
     capacity: limits.commandsPerSecond,
     perSecond: limits.commandsPerSecond,
@@ -103,6 +116,18 @@ export function createConnection(options: ConnectionOptions): Connection {
     mayRun: () => !outbox.full,
     log: options.log,
   });
+  /** Ends the client that would make the daemon hold more than it spares. */
+  function countIncoming(): void {
+    if (ended) return;
+    const heldBytes = Math.max(0, partialBytes + inbox.heldBytes - uncountedBytes);
+    if (incoming.set(heldBytes)) return;
+    const { code, reason } = closeForFlood(10);
+    end(code, reason, timing.revokeGraceMs);
+  }
+  function countOutgoing(): void {
+    if (ended || outgoing.set(outbox.replyBytes)) return;
+    end(closeCodes.notReading, "did not read", timing.revokeGraceMs);
+  }
   const canWrite = (): boolean => !ended && ws.readyState === ws.OPEN;
 
   function adjustReading(): void {
@@ -111,7 +136,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (wanted && ws.isPaused) ws.resume();
     else if (!wanted && !ws.isPaused) ws.pause();
   }
-  inbox.onChange(adjustReading);
+  inbox.onChange(() => {
+    adjustReading();
+    countIncoming();
+  });
 
   /** Stops everything but the socket itself. `dropCommands` is false when the client left by itself: what it sent counts. */
   function stop(dropCommands: boolean): void {
@@ -119,6 +147,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     ended = true;
     outbox.drop();
     if (dropCommands) inbox.drop();
+    incoming.set(0);
+    outgoing.set(0);
+    socket.off("data", onData);
     stopLease();
     socket.off("drain", onDrain);
     for (const listener of endListeners) listener();
@@ -172,19 +203,26 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
   const heartbeat = setInterval(beat, timing.pingIntervalMs);
 
-  function onControlFrame(): void {
+  function onData(chunk: Buffer): void {
+    partialBytes += chunk.length;
+    if (partialBytes > uncountedBytes) countIncoming();
+  }
+  function onControlFrame(data: Buffer): void {
     heard = true;
+    partialBytes = Math.max(0, partialBytes - controlFrameBytes - data.length);
     if (controlFrames.take(now())) return;
     const { code, reason } = closeForFlood(10);
     end(code, reason);
   }
   function onMessage(data: Buffer, isBinary: boolean): void {
     heard = true;
+    partialBytes = 0;
     if (ended) return;
     inbox.push({ data, isBinary, waited: inbox.idle && outbox.queuedBytes === 0 });
   }
   function onDrain(): void {
     outbox.drained();
+    countOutgoing();
     if (!outbox.full) inbox.pump();
     adjustReading();
     if (draining && outbox.empty) draining();
@@ -226,6 +264,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         return;
       }
       socket.on("drain", onDrain);
+      // Before `ws` gets it: a message that the chunk completes sets the count back.
+      socket.prependListener("data", onData);
       ws.on("ping", onControlFrame);
       ws.on("pong", onControlFrame);
       ws.on("message", onMessage);
@@ -234,7 +274,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (canWrite()) outbox.sendChange(frame);
     },
     sendReply(frame) {
-      if (canWrite()) outbox.sendReply(frame);
+      if (!canWrite()) return;
+      outbox.sendReply(frame);
+      countOutgoing();
     },
     sendLatest(key, encode) {
       if (canWrite()) outbox.sendLatest(key, encode);

@@ -18,6 +18,8 @@ export interface InboxOptions {
 export interface Inbox {
   /** Nothing waits and nothing runs. */
   readonly idle: boolean;
+  /** Bytes of the frame that runs and of those that wait. */
+  readonly heldBytes: number;
   /** Enough waits: read no more. */
   readonly crowded: boolean;
   push(frame: ReceivedFrame): void;
@@ -35,6 +37,7 @@ const crowdedBytes = 1024 * 1024;
 export function createInbox({ receive, mayRun, log }: InboxOptions): Inbox {
   let waiting: ReceivedFrame[] = [];
   let waitingBytes = 0;
+  let runningBytes = 0;
   let running = false;
   let pumping = false;
   let dropped = false;
@@ -42,6 +45,7 @@ export function createInbox({ receive, mayRun, log }: InboxOptions): Inbox {
 
   function finished(): void {
     running = false;
+    runningBytes = 0;
     pump();
   }
   function failed(error: unknown): void {
@@ -53,6 +57,7 @@ export function createInbox({ receive, mayRun, log }: InboxOptions): Inbox {
       const pending = receive(frame);
       if (!pending) return;
       running = true;
+      runningBytes = frame.data.length;
       pending.then(finished, failed);
     } catch (error) {
       log.error({ err: error }, "a socket's command handler failed");
@@ -77,6 +82,9 @@ export function createInbox({ receive, mayRun, log }: InboxOptions): Inbox {
   return {
     get idle() {
       return !running && waiting.length === 0;
+    },
+    get heldBytes() {
+      return waitingBytes + runningBytes;
     },
     get crowded() {
       return waiting.length >= crowdedFrames || waitingBytes >= crowdedBytes;

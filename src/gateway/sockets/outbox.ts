@@ -27,6 +27,8 @@ export interface Outbox {
   /** Bytes that the kernel has taken since the beginning. */
   readonly takenBytes: number;
   readonly lagging: boolean;
+  /** Bytes of the replies that wait here. A change is the same bytes for all clients, a reply is held for one alone. */
+  readonly replyBytes: number;
   sendChange(frame: Buffer): void;
   sendReply(frame: Buffer): void;
   /** Sends the newest of its kind, encoded when it leaves; one that still waits under the same key is replaced. */
@@ -43,6 +45,9 @@ export function createOutbox({ sink, maxBytes, lagged }: OutboxOptions): Outbox 
   let waiting: Buffer[] = [];
   let first = 0;
   let waitingBytes = 0;
+  /** The replies among what waits. */
+  const replies = new Set<Buffer>();
+  let replyBytes = 0;
   const latest = new Map<string, () => Buffer>();
   let acceptedBytes = 0;
   let lagging = false;
@@ -81,6 +86,7 @@ export function createOutbox({ sink, maxBytes, lagged }: OutboxOptions): Outbox 
       waiting[first] = released;
       first += 1;
       waitingBytes -= frame.length;
+      if (replies.size > 0 && replies.delete(frame)) replyBytes -= frame.length;
       write(frame);
     }
     waiting = [];
@@ -112,6 +118,9 @@ export function createOutbox({ sink, maxBytes, lagged }: OutboxOptions): Outbox 
     get lagging() {
       return lagging;
     },
+    get replyBytes() {
+      return replyBytes;
+    },
     sendChange(frame) {
       if (lagging || dropped) return;
       const queuedBytes = waitingBytes + sink.writableLength;
@@ -124,7 +133,12 @@ export function createOutbox({ sink, maxBytes, lagged }: OutboxOptions): Outbox 
       if (nothingWaits() && accepts()) flush();
     },
     sendReply(frame) {
-      if (!dropped) enqueue(frame);
+      if (dropped) return;
+      if (!nothingWaits() || !accepts()) {
+        replies.add(frame);
+        replyBytes += frame.length;
+      }
+      enqueue(frame);
     },
     sendLatest(key, encode) {
       if (dropped) return;
@@ -141,6 +155,8 @@ export function createOutbox({ sink, maxBytes, lagged }: OutboxOptions): Outbox 
       waiting = [];
       first = 0;
       waitingBytes = 0;
+      replies.clear();
+      replyBytes = 0;
       latest.clear();
     },
   };

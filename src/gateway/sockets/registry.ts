@@ -1,16 +1,26 @@
+import type { Lease } from "../../auth/principal.ts";
 import { closeCodes } from "../../protocol/close-codes.ts";
 import type { Admission } from "../admission.ts";
+import { createHeldBytes, type HeldBytes, type HeldBytesBounds, holderOf } from "../held-bytes.ts";
 import type { Connection } from "./connection.ts";
 
 export interface SocketRegistryOptions {
   /** Told of a new count soon after it changed, at most once every `countIntervalMs`. */
   readonly onCount: (count: number) => void;
   readonly countIntervalMs: number;
+  readonly incoming?: HeldBytesBounds;
+  readonly outgoing?: HeldBytesBounds;
 }
 
 /** Every open socket, of both dialects. */
 export interface SocketRegistry {
   readonly count: number;
+  /** Bounds what half-read frames and bodies, and commands that wait, hold. */
+  readonly incoming: HeldBytes;
+  /** Bounds what replies that nobody fetches hold. */
+  readonly outgoing: HeldBytes;
+  /** How many sockets the same device, or the master, has. */
+  countOf(lease: Lease): number;
   connectedCount(deviceId: string): number;
   add(connection: Connection): void;
   /** Exposure was narrowed: every socket of a remote request closes with 4403, or those that `which` names. */
@@ -19,9 +29,13 @@ export interface SocketRegistry {
   shutdown(graceMs: number): Promise<void>;
 }
 
+const mebibyte = 1024 * 1024;
+const incomingBounds = { maxBytes: 256 * mebibyte, maxHolderBytes: 64 * mebibyte };
+const outgoingBounds = { maxBytes: 512 * mebibyte, maxHolderBytes: 128 * mebibyte };
+
 export function createSocketRegistry(options: SocketRegistryOptions): SocketRegistry {
   const connections = new Set<Connection>();
-  const countByDevice = new Map<string, number>();
+  const countByHolder = new Map<string, number>();
   const leaving = new Set<Promise<void>>();
   let toldCount = 0;
   let timer: NodeJS.Timeout | null = null;
@@ -36,27 +50,27 @@ export function createSocketRegistry(options: SocketRegistryOptions): SocketRegi
     }, delayMs);
     timer.unref();
   }
-  function countDevice(connection: Connection, by: 1 | -1): void {
-    const { principal } = connection.lease;
-    if (principal.kind !== "device") return;
-    const count = (countByDevice.get(principal.device) ?? 0) + by;
-    if (count === 0) countByDevice.delete(principal.device);
-    else countByDevice.set(principal.device, count);
+  function countHolder(connection: Connection, by: 1 | -1): void {
+    const holder = holderOf(connection.lease);
+    const count = (countByHolder.get(holder) ?? 0) + by;
+    if (count === 0) countByHolder.delete(holder);
+    else countByHolder.set(holder, count);
   }
 
   return {
     get count() {
       return connections.size;
     },
-    connectedCount(deviceId) {
-      return countByDevice.get(deviceId) ?? 0;
-    },
+    incoming: createHeldBytes(options.incoming ?? incomingBounds),
+    outgoing: createHeldBytes(options.outgoing ?? outgoingBounds),
+    countOf: (lease) => countByHolder.get(holderOf(lease)) ?? 0,
+    connectedCount: (deviceId) => countByHolder.get(deviceId) ?? 0,
     add(connection) {
       connections.add(connection);
-      countDevice(connection, 1);
+      countHolder(connection, 1);
       connection.onEnd(() => {
         connections.delete(connection);
-        countDevice(connection, -1);
+        countHolder(connection, -1);
         leaving.add(connection.gone);
         void connection.gone.then(() => leaving.delete(connection.gone));
         // Later than this loop turn: a revoke ends a thousand sockets at once, and none of them may be sent a thing.
