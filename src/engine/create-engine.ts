@@ -240,6 +240,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     resolveCwd,
     chooseTabRuntime: (name) => knownRuntime(runtimes, name ?? tabRuntime()).name,
     findTrust,
+    loadProject,
     assertOpen,
     endRequestsOfTab: jobCommands.endRequestsOfTab,
     append,

@@ -294,6 +294,19 @@ describe("the project of a tab", () => {
     expect(at.engine.snapshot().workspace.tabs).toEqual([]);
   });
 
+  it("lists the commands from the moment that the folder is trusted", async () => {
+    const cwd = join(dirname(at.project), "foreign");
+    await mkdir(join(cwd, ".claude", "commands"), { recursive: true });
+    await writeFile(join(cwd, ".claude", "commands", "go.md"), "go");
+    const driver = actor("driver", ["view", "drive"]);
+    const foreign = await at.engine.createTab({ type: "tab_create", cwd }, driver);
+    await at.engine.startAgent({ type: "agent_start", tab: foreign.id }, driver);
+    const now = () => at.engine.snapshot().workspace.tabs.find((each) => each.id === foreign.id);
+    expect(now()).toMatchObject({ trusted: false, project: { commands: [] } });
+    await at.engine.places.launch({ type: "launch", cwd }, local);
+    expect(now()).toMatchObject({ trusted: true, project: { commands: [{ name: "go" }] } });
+  });
+
   it("of a folder that vanished is empty", async () => {
     await rm(at.project, { recursive: true });
     await at.engine.prompt({ type: "prompt", text: "ls" }, local);

@@ -41,15 +41,20 @@ interface Known {
   project: Project | null;
   text: string;
   readMs: number;
+  /** Whether the folder was trusted when it was read: its commands depend on it. */
+  trusted: boolean;
   reading: Promise<void> | null;
 }
+
+const fresh = (): Known => ({ project: null, text: "", readMs: -Infinity, trusted: false, reading: null });
 
 export function createProjects(options: ProjectsOptions): Projects {
   const tabs = new Map<string, Known>();
 
   async function read(tab: TabFolder, known: Known): Promise<void> {
     try {
-      const project = await readProject(tab.cwd, options.isTrusted(tab.cwd), options.bounds());
+      known.trusted = options.isTrusted(tab.cwd);
+      const project = await readProject(tab.cwd, known.trusted, options.bounds());
       known.readMs = options.now();
       const text = JSON.stringify(project);
       const changed = text !== known.text;
@@ -66,9 +71,10 @@ export function createProjects(options: ProjectsOptions): Projects {
   return {
     get: (tab) => tabs.get(tab)?.project ?? null,
     async load(tab) {
-      const known = tabs.get(tab.id) ?? { project: null, text: "", readMs: -Infinity, reading: null };
+      const known = tabs.get(tab.id) ?? fresh();
       tabs.set(tab.id, known);
-      if (known.project !== null && options.now() - known.readMs < freshMs) return;
+      const isSame = known.project !== null && known.trusted === options.isTrusted(tab.cwd);
+      if (isSame && options.now() - known.readMs < freshMs) return;
       known.reading ??= read(tab, known);
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<void>((resolve) => {

@@ -10,6 +10,7 @@ import { cleanLabel } from "../visible-text.ts";
 import { checkedName, noTab, noWorkspace } from "./place-names.ts";
 import type { OpenedTab } from "./places.ts";
 import type { TrustedFolders } from "./trusted-folders.ts";
+import type { TabDoc } from "./workspace-doc.ts";
 import { newTabDoc, type Workspaces } from "./workspaces.ts";
 
 export interface TabCommands {
@@ -33,6 +34,7 @@ export interface TabCommandsOptions {
   /** The runtime of a new tab: the one that was asked for, or the default. Throws `invalid_field`. */
   readonly chooseTabRuntime: (name: string | undefined) => string;
   readonly assertOpen: () => void;
+  readonly loadProject: (tab: TabDoc) => Promise<void>;
   /** What a folder brings along that can run something. */
   readonly findTrust: (cwd: string) => Promise<TrustedNow>;
   /** Ends job requests that wait for an answer in this tab. */
@@ -61,8 +63,12 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
         actor.assertLive();
       }));
     if (!isNew) return null;
-    for (const tab of store.list().flatMap((doc) => doc.tabs))
-      if (tab.cwd === cwd) agents.announceTab(tab.id);
+    for (const tab of store.list().flatMap((doc) => doc.tabs)) {
+      if (tab.cwd !== cwd) continue;
+      // Its commands count from now on.
+      if (agents.isLoaded(tab.id)) await options.loadProject(tab);
+      agents.announceTab(tab.id);
+    }
     return options.findTrust(cwd);
   }
 
