@@ -85,7 +85,7 @@ async function addRemote(call: Call): Promise<number> {
   if (call.json) await call.out.json(shown(remote));
   else
     await call.out.line(
-      `Paired with ${name} (${inline(remote.base)}) as "${inline(paired.device.name)}". It may: ${paired.device.scopes.join(", ")}\nUse it: sallyport -C ${name} jobs`,
+      `Paired with ${name} (${inline(remote.base)}) as "${inline(paired.device.name)}". It may: ${inline(paired.device.scopes.join(", "))}\nUse it: sallyport -C ${name} jobs`,
     );
   return exitCodes.done;
 }

@@ -84,7 +84,7 @@ async function list(call: Call): Promise<number> {
           inline(device.id),
           inline(device.name),
           inline(device.kind),
-          device.scopes.join(" "),
+          inline(device.scopes.join(" ")),
           shortTime(device.last_seen),
           String(device.connected),
           device.expires === null ? "never" : shortTime(device.expires),
@@ -99,7 +99,10 @@ async function change(call: Call, body: { name?: string; scopes?: readonly Scope
   const id = call.words[0] ?? "";
   const device = await rest.body<Device>("PATCH", devicePath(id), body);
   if (call.json) await call.out.json(device);
-  else await call.out.line(`${inline(device.name)} (${inline(device.id)}) may: ${device.scopes.join(", ")}`);
+  else
+    await call.out.line(
+      `${inline(device.name)} (${inline(device.id)}) may: ${inline(device.scopes.join(", "))}`,
+    );
   return exitCodes.done;
 }
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { homePaths, resolveHome } from "../config/home-paths.ts";
+import { plainText } from "../lib/visible-text.ts";
 import { type CliError, describeFailure, exitCodes, usageError } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -29,7 +30,10 @@ export async function runCli(options: CliOptions): Promise<number> {
     const failure = describeFailure(error instanceof CommanderError ? usageOf(error) : error);
     // The reader of our output may be gone; the exit code still tells.
     if (wantsJson(argv)) await io.stdout.write(`${JSON.stringify(failure.body)}\n`).catch(() => undefined);
-    await io.stderr.write(`sallyport: ${failure.message}\n`).catch(() => undefined);
+    // A daemon elsewhere writes parts of it.
+    await io.stderr
+      .write(`sallyport: ${plainText(failure.message, { lines: true })}\n`)
+      .catch(() => undefined);
     return failure.exitCode;
   }
 }
