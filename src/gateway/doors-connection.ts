@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { type IpAddress, isLoopbackIp, limitKey } from "../auth/ip-address.ts";
 import { limits } from "../protocol/limits.ts";
 import type { ResponseWatcher, WatchedResponse } from "./doors-http.ts";
@@ -83,6 +83,7 @@ export class Connection implements ResponseWatcher {
     this.#request = request;
     this.#response = response;
     response.watcher = this;
+    if (hasBody) this.socket.destroySoon = () => this.#closeWhenRead();
     if (this.#authenticated) return;
     if (!hasBody) this.#halfOpen.delete(this);
     else request.once("end", () => this.#halfOpen.delete(this));
@@ -124,11 +125,20 @@ export class Connection implements ResponseWatcher {
     if (this.phase === "closing") return;
     this.phase = "closing";
     this.#closingSinceMs = this.#nowMs();
-    const { socket } = this;
-    socket.destroySoon = () => {
-      socket.end();
-      socket.resume();
-    };
+    this.socket.destroySoon = () => this.#linger();
+  }
+
+  /** The HTTP server closes behind an answer. If the request is still coming in, the client would get a reset instead. */
+  #closeWhenRead(): void {
+    if (this.#request?.complete === false) this.#linger();
+    else Socket.prototype.destroySoon.call(this.socket);
+  }
+
+  #linger(): void {
+    if (this.phase !== "closing") this.#closingSinceMs = this.#nowMs();
+    this.phase = "closing";
+    this.socket.end();
+    this.socket.resume();
   }
 
   /** Writes a last answer on a socket that the HTTP server has let go, and closes it. */

@@ -362,4 +362,21 @@ describe("closing", () => {
     await closed;
     await expect(openRaw({ port: gate.port })).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
+
+  it("a client that closes after its answer can send the rest of a refused body and read why", async () => {
+    const gate = await start({
+      handleRequest: (_request, response) => response.writeHead(413, { "content-length": 2 }).end("no"),
+    });
+    const client = await openRaw({ port: gate.port });
+    const body = Buffer.alloc(8 * 1024 * 1024);
+    client.send(
+      rawRequest("POST /api/command", [host, master, `Content-Length: ${body.length}`, "Connection: close"]),
+    );
+    await client.until(/413/);
+    client.socket.pause();
+    const failure = await new Promise((resolve) => client.socket.write(body, resolve));
+    expect(failure ?? null).toBeNull();
+    client.socket.resume();
+    expect(await client.closed()).toMatch(/^HTTP\/1.1 413 [\s\S]*no$/);
+  });
 });
