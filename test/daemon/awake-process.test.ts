@@ -127,3 +127,20 @@ describe("control_permissions", () => {
     expect((await ask({ request: "yes" })).json).toMatchObject({ code: "invalid_field", field: "request" });
   });
 });
+
+it("a device that may only look changes neither, and may ask what there is to control", async () => {
+  const { daemon } = await start(holdingTool);
+  const { json: minted } = await daemon.request("POST", "/api/pair/codes", { body: { scopes: ["view"] } });
+  const { json: paired } = await daemon.request("POST", "/api/pair", {
+    token: null,
+    body: { code: minted.code, name: "wall" },
+  });
+  const send = async (body: object) =>
+    (await daemon.request("POST", "/api/command", { token: paired.token, body })).json;
+  expect(await send({ type: "keep_awake", mode: "always" })).toMatchObject({ code: "scope_missing" });
+  expect(await send({ type: "control_permissions", request: true })).toMatchObject({
+    code: "scope_missing",
+  });
+  expect(await send({ type: "control_permissions" })).toMatchObject({ type: "control" });
+  expect((await daemon.request("GET", "/api/daemon")).json.awake.mode).toBe("off");
+});
