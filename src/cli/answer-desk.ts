@@ -10,6 +10,8 @@ export interface AnswerDeskOptions {
   readonly hasKeyboard: boolean;
   /** How else an answer can be given. */
   readonly elsewhere: string;
+  /** Something is on the screen now and can be answered. */
+  readonly onShown?: () => void;
   /** Shows what is typed as an answer. */
   readonly echo: (text: string) => void;
   /** Sends a decision. False: it was refused and the request still waits. */
@@ -53,6 +55,7 @@ export function openAnswerDesk(options: AnswerDeskOptions): AnswerDesk {
     // Another may have been shown, or this one answered, while it was written.
     if (waiting[0] !== next) return showNext();
     shown = next;
+    options.onShown?.();
     if (hasKeyboard && !isQuestion(next)) await out.note(keysText(next));
   }
 

@@ -61,9 +61,10 @@ async function attach(call: Call, client: Client, target: Target): Promise<numbe
     hasKeyboard: !isPiped,
     elsewhere: `Answer with a line /allow or /deny, on a paired device, or at ${target.url}`,
     echo: write,
+    onShown: () => mode.act({ act: "look" }),
     ...sendAnswers(client, (message) => void out.note(`  ${inline(message)}`)),
   });
-  const mode = createLineMode({
+  const mode: LineMode = createLineMode({
     call,
     client,
     rest: target.rest,

@@ -34,8 +34,8 @@ export interface LineModeOptions {
   readonly screen: { readonly hide: () => void; readonly show: () => void };
 }
 
-/** What the person did. */
-export type Act = { readonly line: string } | { readonly act: "end" | "interrupt" | "leave" };
+/** What the person did; `look`: something that lines may wait for has changed. */
+export type Act = { readonly line: string } | { readonly act: "end" | "interrupt" | "leave" | "look" };
 
 export interface LineMode {
   act(act: Act): void;
@@ -49,8 +49,7 @@ type News =
   | Act
   | { readonly change: Change }
   | { readonly whole: Snapshot }
-  | { readonly status: ClientStatus }
-  | "again";
+  | { readonly status: ClientStatus };
 
 export function createLineMode(options: LineModeOptions): LineMode {
   const { call, client, rest, desk, isPiped, screen } = options;
@@ -236,7 +235,7 @@ export function createLineMode(options: LineModeOptions): LineMode {
           return note(`sallyport: ${inline(error.message)}`);
         },
       )
-      .finally(() => news.put("again"));
+      .finally(() => news.put({ act: "look" }));
     if (isQueued && !isPiped) await note("  (it comes next)");
   }
 
@@ -255,12 +254,12 @@ export function createLineMode(options: LineModeOptions): LineMode {
 
   /** True when it is time to leave. */
   async function take(item: News): Promise<boolean> {
-    if (item === "again") return doLines();
     if ("change" in item) await hear(item.change);
     else if ("whole" in item) await takeWhole();
     else if ("status" in item) await takeStatus(item.status);
     else if ("line" in item) lines.push(item.line);
     else if (item.act === "end") hasEnded = true;
+    else if (item.act === "look") return doLines();
     else if (item.act === "interrupt") {
       if (await interrupt()) return true;
     } else {
