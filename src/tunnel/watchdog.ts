@@ -1,0 +1,62 @@
+/** Every signal that somebody may send to the group and that must not stop the watchdog from doing its work. */
+const survived = "HUP INT QUIT TERM USR1 USR2 ALRM PIPE";
+/** How long a handed-over tunnel waits for the daemon that follows. */
+const handOverSeconds = 30;
+/** Fifths of a second between SIGTERM and SIGKILL. */
+const graceSteps = 15;
+
+/**
+ * The leader of a tunnel's process group. `$1` is a name for a pipe in the file system, `$2` the file for the exit status,
+ * then follow the program and its arguments. Its input is a pipe that only the daemon writes to and that nobody inherits.
+ *
+ * - A guard reads that pipe. At its end (the daemon closed it, or died in whatever way) the guard ends the whole group:
+ *   SIGTERM, and SIGKILL three seconds later.
+ * - The word `handover` announces that the daemon ends and another one follows: the guard makes the named pipe, and hangs
+ *   on its writer from then on. If none comes in time, the group ends.
+ * - When the program has ended, its status is written and the rest of the group is killed: no helper stays behind.
+ * - Signals are caught, not ignored: an ignored signal is inherited, and the program would be deaf.
+ */
+const script = `trap : ${survived}
+umask 077
+_sp_pipe=$1 _sp_exit=$2
+shift 2
+exec 3<&0 </dev/null
+(
+trap : ${survived}
+exec >/dev/null 2>&1
+PATH=$PATH:/usr/bin:/bin
+while :; do
+  read -r _sp_word <&3
+  _sp_code=$?
+  [ "$_sp_code" -gt 128 ] && continue
+  [ "$_sp_code" -eq 0 ] && [ "$_sp_word" = handover ] || break
+  rm -f "$_sp_pipe"
+  mkfifo -m 600 "$_sp_pipe" || break
+  ( trap - ${survived}; sleep ${handOverSeconds}; echo late >"$_sp_pipe" ) &
+  _sp_timer=$!
+  exec 3<"$_sp_pipe"
+  rm -f "$_sp_pipe"
+  kill "$_sp_timer"
+done
+kill -s TERM -- "-$$"
+_sp_step=0
+while [ "$_sp_step" -lt ${graceSteps} ]; do sleep 0.2; _sp_step=$((_sp_step + 1)); done
+kill -s KILL -- "-$$"
+) &
+"$@" 3<&- &
+_sp_child=$!
+exec >/dev/null 2>&1 3<&-
+while :; do
+  wait "$_sp_child"
+  _sp_code=$?
+  kill -s 0 "$_sp_child" || break
+done
+PATH=$PATH:/usr/bin:/bin
+echo "$_sp_code" >"$_sp_exit.tmp" && mv -f "$_sp_exit.tmp" "$_sp_exit"
+kill -s KILL -- "-$$"
+`;
+
+/** Arguments for `/bin/sh` that run `words` under the watchdog. Both paths must be absolute. */
+export function watchdogArguments(pipe: string, exitFile: string, words: readonly string[]): string[] {
+  return ["-c", script, "sallyport-tunnel", pipe, exitFile, ...words];
+}
