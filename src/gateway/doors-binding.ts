@@ -2,6 +2,8 @@ import type { Bind } from "./doors-hosts.ts";
 import { type AcceptSocket, isMissingAddress, type Listener, listenTcp } from "./doors-listen.ts";
 
 const triesForAFreePort = 8;
+/** Under a flood there is always one more. */
+const maxTurnsForAccepting = 256;
 
 /** The TCP listeners of one door: all on one port, changed as a whole. */
 export class TcpBinding {
@@ -11,12 +13,16 @@ export class TcpBinding {
   #binds: readonly Bind[] = [];
   #listeners: Listener[] = [];
   #last: Promise<unknown> = Promise.resolve();
+  #accepted = 0;
 
   /** @param port 0 picks a free one at the first `set`, and keeps it */
   constructor(port: number, accept: AcceptSocket) {
     this.#port = port;
     this.#anyPort = port === 0;
-    this.#accept = accept;
+    this.#accept = (socket) => {
+      this.#accepted += 1;
+      accept(socket);
+    };
   }
 
   get port(): number {
@@ -56,8 +62,10 @@ export class TcpBinding {
 
   async #change(binds: readonly Bind[]): Promise<void> {
     const wanted = new Set(binds.map((bind) => bind.host));
+    const going = this.#listeners.filter((listener) => !wanted.has(listener.host));
+    if (going.length > 0) await this.#acceptWaiting();
     // A wildcard and a single address exclude each other on one port, so what goes must be gone first.
-    for (const listener of this.#listeners) if (!wanted.has(listener.host)) listener.close();
+    for (const listener of going) listener.close();
     this.#listeners = this.#listeners.filter((listener) => wanted.has(listener.host));
     for (let left = triesForAFreePort; ; left--) {
       try {
@@ -70,6 +78,15 @@ export class TcpBinding {
         this.#listeners = [];
         this.#port = 0;
       }
+    }
+  }
+
+  /** Closing a listener resets whoever has connected and was not accepted yet. One is accepted in each turn of the loop. */
+  async #acceptWaiting(): Promise<void> {
+    for (let turns = 0; turns < maxTurnsForAccepting; turns++) {
+      const before = this.#accepted;
+      await nextPoll();
+      if (this.#accepted === before) return;
     }
   }
 
@@ -94,4 +111,9 @@ export class TcpBinding {
     const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
     return taken && this.#anyPort && this.#binds.length === 0;
   }
+}
+
+/** Resolves when the event loop has looked at all sockets once more. */
+function nextPoll(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

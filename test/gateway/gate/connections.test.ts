@@ -252,6 +252,20 @@ describe("exposure", () => {
     expect(await exchange({ port: gate.port }, daemon)).toMatchObject({ status: 200 });
   });
 
+  it("changes what it binds without resetting those who have just connected", async () => {
+    const gate = await start();
+    for (const access of ["on", "off"] as const) {
+      const connecting = Array.from({ length: 30 }, () => openRaw({ port: gate.port }));
+      const changed = gate.main.setBinds(mainDoorBinds(access, null));
+      for (const client of await Promise.all(connecting)) {
+        client.send(hello);
+        await client.until(/200 OK/);
+        client.destroy();
+      }
+      await changed;
+    }
+  });
+
   it.each(lanAddresses)("binds the network at %s only while it is on", async (address) => {
     const gate = await start();
     await expect(openRaw({ port: gate.port, host: address })).rejects.toMatchObject({ code: "ECONNREFUSED" });
