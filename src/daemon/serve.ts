@@ -8,6 +8,7 @@ import type { DaemonFacts } from "../gateway/native/snapshot-view.ts";
 import { createSocketRegistry } from "../gateway/sockets/registry.ts";
 import { isStaticPath, loadStaticFiles } from "../gateway/static.ts";
 import { toTime } from "../lib/clock.ts";
+import { createRetryingWriter } from "../pairing/retrying-writer.ts";
 import type { Access } from "../protocol/objects.ts";
 import type { Closers } from "./closers.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
@@ -243,22 +244,23 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
       };
     },
     async announce() {
-      const write = (masterToken: string) =>
+      const write = () =>
         writeDaemonFile(paths.daemonFile, {
           port,
-          masterToken,
+          masterToken: authority.master.token,
           pid: process.pid,
           version: options.version,
           started: toTime(core.startedMs),
           instance: core.instance,
         });
-      await write(authority.master.token);
-      core.onMasterRotated((token) => {
-        if (reason() !== null) return;
-        write(token).catch((error: unknown) => {
-          log.error({ err: error }, "daemon.json could not be given the new token");
-        });
+      await write();
+      const writer = createRetryingWriter({
+        // Who ends takes the file away.
+        write: async () => (reason() === null ? write() : undefined),
+        onFailure: (error) => log.error({ err: error }, "daemon.json could not be given the new token"),
       });
+      // A failure is in the log, and tried again by the writer.
+      core.onMasterRotated(() => void writer.save().catch(() => undefined));
     },
   };
 }
