@@ -34,6 +34,7 @@ beforeAll(async () => {
   app = join(folder, "app");
   installed = join(app, "node_modules", "sallyport");
   await mkdir(dirname(installed), { recursive: true });
+  await run(process.execPath, [join(repoRoot, "scripts", "build.js")], { cwd: repoRoot, timeout: slowMs });
   await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: repoRoot, timeout: slowMs });
   const [archive = ""] = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
   await run("tar", ["-xzf", join(folder, archive), "-C", folder]);
