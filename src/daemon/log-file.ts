@@ -1,4 +1,5 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
+import { notRegularFile } from "../lib/not-regular-file.ts";
 
 export interface LogFileOptions {
   readonly path: string;
@@ -67,8 +68,14 @@ export function openLogFile(options: LogFileOptions): LogFile {
 }
 
 function openForAppend(path: string): number {
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  // Without O_NONBLOCK a pipe in its place would hold the start until somebody reads it.
+  const flags =
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const fd = openSync(path, flags, 0o600);
+  if (!fstatSync(fd).isFile()) {
+    closeSync(fd);
+    throw notRegularFile(path);
+  }
   fchmodSync(fd, 0o600);
   return fd;
 }

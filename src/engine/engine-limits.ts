@@ -31,6 +31,8 @@ export const engineLimits = {
   receiptAgeMs: 30 * 24 * 60 * 60_000,
   receiptsInFlight: 1_000,
   receiptLineBytes: 16 * 1024,
+  /** Twice the receipts with the longest lines: what is larger was not written by us, and would hold up the start. */
+  receiptFileBytes: 512 * 1024 * 1024,
   questions: 16,
   questionChars: 16 * 1024,
   questionOptions: 64,

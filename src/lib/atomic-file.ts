@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { randomSecret } from "./ids.ts";
+import { notRegularFile } from "./not-regular-file.ts";
 
 const newFileFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
@@ -31,7 +32,7 @@ export async function createFileExclusive(path: string, data: string | Uint8Arra
 
 /**
  * Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder. A link is resolved first, so
- * that it stays a link. A reader sees the old or the new content, whatever dies in between. Mode 0600.
+ * that it stays a link; one that leads to no regular file is refused (EINVAL). A reader sees the old or the new content, whatever dies in between. Mode 0600.
  * With `sync: false` nothing waits for the disk: it survives this process, but perhaps not a power cut.
  */
 export async function writeFileAtomic(
@@ -74,5 +75,9 @@ async function resolveLink(path: string): Promise<string> {
     if (error.code === "ENOENT") return null;
     throw error;
   });
-  return found?.isSymbolicLink() ? realpath(path) : path;
+  if (!found?.isSymbolicLink()) return path;
+  const target = await realpath(path);
+  // A rename would put a file in the place of whatever the link leads to: a device, for one who may do that.
+  if (!(await lstat(target)).isFile()) throw notRegularFile(target);
+  return target;
 }

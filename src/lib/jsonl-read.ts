@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { notRegularFile } from "./not-regular-file.ts";
 
 const newline = 0x0a;
 const chunkBytes = 64 * 1024;
@@ -109,15 +110,18 @@ export async function walkJsonlBackwards(
 /**
  * Reads a whole file of records, oldest first, in bounded memory. Damaged lines, over-long lines and a torn last line
  * are skipped. Returns how many lines were whole and how many of them were damaged; null when there is no such file.
+ * Throws EFBIG, before anything is read, for a file over `maxFileBytes`.
  */
 export async function readJsonl(
   path: string,
-  options: { readonly maxLineBytes: number },
+  options: { readonly maxLineBytes: number; readonly maxFileBytes?: number },
   visit: (record: JsonRecord) => void,
 ): Promise<{ readonly lines: number; readonly damaged: number } | null> {
   const handle = await openForReading(path);
   if (!handle) return null;
   try {
+    if ((await handle.stat()).size > (options.maxFileBytes ?? Number.POSITIVE_INFINITY))
+      throw Object.assign(new Error(`${path} is too large`), { code: "EFBIG", path });
     const buffer = Buffer.allocUnsafe(chunkBytes);
     let parts: Buffer[] = [];
     let partBytes = 0;
@@ -224,5 +228,5 @@ async function openForReading(path: string): Promise<FileHandle | null> {
   const stat = await handle.stat();
   if (stat.isFile()) return handle;
   await handle.close();
-  throw new Error(`${path} is not a regular file`);
+  throw notRegularFile(path);
 }

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,6 +44,16 @@ describe("openLogFile", () => {
     openLogFile({ path, maxBytes: 1e6, maxLinesPerSecond: 10, now: Date.now }).close();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readFile(path, "utf8")).toBe("old\n");
+  });
+
+  it("does not wait for a reader of a pipe in the place of the log", () => {
+    execFileSync("mkfifo", [path]);
+    expect(() => openLogFile({ path, maxBytes: 1e6, maxLinesPerSecond: 10, now: Date.now })).toThrow(/ENXIO/);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    expect(() => openLogFile({ path, maxBytes: 1e6, maxLinesPerSecond: 10, now: Date.now })).toThrow(
+      "is not a regular file",
+    );
+    closeSync(reader);
   });
 
   it("does not follow a link in the place of the log", async () => {

@@ -5,7 +5,8 @@ import { StartupError } from "../../src/daemon/startup-error.ts";
 import { SallyportError } from "../../src/errors.ts";
 import { StateFileError } from "../../src/lib/state-file.ts";
 
-const systemError = (code: string, path?: string) => Object.assign(new Error(code), { code, path });
+const systemError = (code: string, path?: string, dest?: string) =>
+  Object.assign(new Error(code), { code, path, dest });
 
 describe("startFailure", () => {
   it.each([
@@ -17,6 +18,9 @@ describe("startFailure", () => {
     [systemError("ENOSPC", "/h/state.json"), "disk", "The disk is full: /h/state.json"],
     [systemError("ENOSPC"), "disk", "The disk is full: /home"],
     [systemError("EROFS", "/h/x"), "disk", "/h/x cannot be used (EROFS)"],
+    [systemError("ENOENT", "/h/jobs"), "disk", "/h/jobs cannot be used (ENOENT)"],
+    [systemError("ENXIO", "/h/daemon.log"), "disk", "/h/daemon.log cannot be used (ENXIO)"],
+    [systemError("EISDIR", "/h/.daemon.json.P1TG.tmp", "/h/daemon.json"), "disk", "/h/daemon.json cannot be"],
   ])("tells %s as %s", (error, problem, text) => {
     const told = startFailure(error, "/home");
     expect(told).toBeInstanceOf(StartupError);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmod,
   mkdir,
@@ -21,6 +22,12 @@ async function folder(): Promise<string> {
   return path;
 }
 
+async function pipe(): Promise<string> {
+  const path = join(await folder(), "pipe");
+  execFileSync("mkfifo", [path]);
+  return path;
+}
+
 describe("writeFileAtomic", () => {
   it("replaces the content, makes it private and leaves nothing beside it", async () => {
     const home = await folder();
@@ -31,6 +38,19 @@ describe("writeFileAtomic", () => {
     expect(await readFile(path, "utf8")).toBe("new");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readdir(home)).toEqual(["devices.json"]);
+  });
+
+  it.each([
+    ["a pipe", pipe],
+    ["a folder", folder],
+    ["nothing", async () => join(await folder(), "gone")],
+  ])("refuses to write through a link that leads to %s, and leaves both as they are", async (_what, make) => {
+    const home = await folder();
+    const target = await make();
+    await symlink(target, join(home, "link"));
+    await expect(writeFileAtomic(join(home, "link"), "new")).rejects.toThrow(/not a regular file|ENOENT/);
+    expect(await readdir(home)).toEqual(["link"]);
+    expect(await readlink(join(home, "link"))).toBe(target);
   });
 
   it("writes through a link and keeps it a link", async () => {

@@ -49,7 +49,7 @@ export interface ReceiptStoreOptions {
 
 /**
  * Opens `receipts.jsonl`, settles what a crash left open, and writes the file anew when most of it is out of date. Throws
- * `StateFileError` for one of a newer version: without its receipts a prompt could run twice.
+ * `StateFileError` for one of a newer version or of a size that is no sense: without its receipts a prompt could run twice.
  */
 export async function openReceiptStore(options: ReceiptStoreOptions): Promise<ReceiptStore> {
   const table = createReceiptTable(options.now);
@@ -57,8 +57,17 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
   /** Intents of attempts that run now: on disk, but not in the table yet. */
   const openIntents = new Map<string, ReceiptRecord>();
   const intents = new Map<string, ReceiptRecord & { readonly status: "intent" }>();
-  const read = await readJsonl(options.path, { maxLineBytes: engineLimits.receiptLineBytes }, (raw) => {
-    if (isOfNewerVersion(raw)) throw newerReceipts(options.path);
+  const bounds = {
+    maxLineBytes: engineLimits.receiptLineBytes,
+    maxFileBytes: engineLimits.receiptFileBytes,
+  };
+  const read = await readJsonl(options.path, bounds, (raw) => {
+    if (isOfNewerVersion(raw))
+      throw unusableReceipts(
+        options.path,
+        "a newer version of Sallyport wrote it",
+        "Update Sallyport, or set",
+      );
     const record = parseReceiptRecord(raw);
     if (!record) return;
     const key = keyOf(record.owner, record.request_id);
@@ -69,6 +78,8 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
     intents.delete(key);
     const receipt = toReceipt(record);
     if (receipt) table.set(record.owner, record.request_id, receipt);
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EFBIG" ? unusableReceipts(options.path, "it is far too large") : error;
   });
   if (read && read.damaged > 0)
     options.report(`${options.path}: ${read.damaged} damaged lines were skipped.`);
@@ -218,9 +229,9 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
   };
 }
 
-function newerReceipts(path: string): StateFileError {
+function unusableReceipts(path: string, problem: string, step = "Set"): StateFileError {
   return new StateFileError(
-    `${path}: a newer version of Sallyport wrote it. It was left as it is. Update Sallyport, or set it aside (mv ${path} ${path}.aside): prompts of that time are then not recognised when they are sent again.`,
+    `${path}: ${problem}. It was left as it is. ${step} it aside (mv ${path} ${path}.aside): prompts of that time are then not recognised when they are sent again.`,
   );
 }
 
