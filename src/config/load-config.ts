@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
@@ -27,7 +27,7 @@ export async function loadConfig(
 export async function readConfigText(path: string): Promise<string | null> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return null;
+      if (error.code === "ENOENT") return missing(path);
       throw new ConfigError(`${path} cannot be read (${error.code}).`, { cause: error });
     },
   );
@@ -45,4 +45,11 @@ export async function readConfigText(path: string): Promise<string | null> {
   } finally {
     await handle.close();
   }
+}
+
+/** A link that leads nowhere is no missing file: its deny rules must not vanish in silence. */
+async function missing(path: string): Promise<null> {
+  const link = await lstat(path).catch(() => null);
+  if (link === null) return null;
+  throw new ConfigError(`${path} is a link that leads nowhere. Point it at the file, or remove it.`);
 }

@@ -21,6 +21,12 @@ describe("loadConfig", () => {
     expect((await loadConfig(join(folder, "config.toml"))).port).toBe(9);
   });
 
+  it("refuses a link that leads nowhere: the deny rules behind it must not vanish in silence", async () => {
+    const path = join(folder, "config.toml");
+    await symlink(join(folder, "gone.toml"), path);
+    await expect(loadConfig(path)).rejects.toThrow(`${path} is a link that leads nowhere`);
+  });
+
   it("refuses a file that everybody can write: it names programs to run", async () => {
     const path = join(folder, "config.toml");
     await writeFile(path, "port = 9");
