@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { type FileHandle, open, readdir, stat, unlink } from "node:fs/promises";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { type FileHandle, lstat, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../lib/atomic-file.ts";
 import { isJobId } from "../../lib/ids.ts";
@@ -37,7 +37,7 @@ export interface JobFiles {
   readRecord(id: string): JobRecord | string;
   /** The status that the shim wrote, and when; null when there is none. */
   readExit(id: string): { readonly code: number; readonly atMs: number } | null;
-  /** Size of the log now; 0 when it is gone. */
+  /** Size of the log now; 0 when it is gone, or something else is in its place. */
   logBytes(id: string): Promise<number>;
   logBytesNow(id: string): number;
   appendLine(id: string, text: string): Promise<void>;
@@ -71,7 +71,7 @@ export function createJobFiles(folder: string): JobFiles {
     },
     async create(id) {
       for (const extension of ["json", "exit", "exit.tmp", "open"])
-        if (statSync(path(id, extension), { throwIfNoEntry: false })) return null;
+        if (lstatSync(path(id, extension), { throwIfNoEntry: false })) return null;
       const log = await open(logPath(id), newLogFlags, 0o600).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "EEXIST" || error.code === "ELOOP") return null;
         throw error;
@@ -106,12 +106,15 @@ export function createJobFiles(folder: string): JobFiles {
       }
       return null;
     },
-    logBytes: (id) =>
-      stat(logPath(id)).then(
-        (found) => found.size,
-        () => 0,
-      ),
-    logBytesNow: (id) => statSync(logPath(id), { throwIfNoEntry: false })?.size ?? 0,
+    logBytes: (id) => lstat(logPath(id)).then(logSize, () => 0),
+    logBytesNow(id) {
+      try {
+        return logSize(lstatSync(logPath(id)));
+      } catch {
+        // Gone, or not to be looked at: one log must not keep the daemon from starting.
+        return 0;
+      }
+    },
     async appendLine(id, text) {
       const log = await open(logPath(id), appendFlags);
       try {
@@ -131,6 +134,10 @@ export function createJobFiles(folder: string): JobFiles {
     },
     removeTemporary: (name) => unlinkIfThere(join(folder, name)),
   };
+}
+
+function logSize(found: Stats): number {
+  return found.isFile() ? found.size : 0;
 }
 
 function readSmallFile(

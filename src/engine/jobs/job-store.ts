@@ -77,6 +77,9 @@ export async function createJobStore(
   }
 
   for (const name of listing.temporary) await files.removeTemporary(name);
+  // The daemon died between making the two files of a job that then never started.
+  for (const id of listing.orphaned)
+    if (!listing.open.has(id) && files.logBytesNow(id) === 0) await files.remove(id);
   for (const id of listing.open) {
     if (listing.recorded.has(id)) load(id);
     // The daemon died between making the files and starting the command.

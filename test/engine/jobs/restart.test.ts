@@ -294,6 +294,27 @@ describe("the folder at start", () => {
     expect(job.id).toBe("99999999");
   });
 
+  it("removes the empty log of a job that a kill kept from being started, and no other", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "11111111.log"), "");
+    writeFileSync(join(folder, "22222222.log"), "said something");
+    await openJobs({ jobsFolder: folder });
+    expect(readdirSync(folder)).toEqual(["22222222.log"]);
+  });
+
+  it("starts whatever stands in the place of a job's log, and shows the job", async () => {
+    const first = await openJobs();
+    const { id } = await first.ended((await first.jobs.start(spec("echo said"))).id);
+    await first.jobs.close();
+    const log = join(first.folder, `${id}.log`);
+    rmSync(log);
+    symlinkSync(log, log);
+    writeFileSync(join(first.folder, `${id}.open`), "");
+    const second = await openJobs({ jobsFolder: first.folder });
+    expect(second.jobs.list()).toMatchObject([{ id, state: "exited", exit_code: 0 }]);
+    await expect(second.jobs.read({ job: id })).rejects.toMatchObject({ code: "not_found" });
+  });
+
   it("finds a running job whose mark or pid was not written before the daemon died", async () => {
     const first = await openJobs();
     const { id, pid } = await first.jobs.start(spec("sleep 60"));
