@@ -1,5 +1,7 @@
 import { SallyportError } from "../errors.ts";
 
+const noRoom = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
 /**
  * Turns an error of the file system into the refusal that a client sees (`disk_full`, 503); anything else is handed
  * back as it is. The path is for the log only.
@@ -8,11 +10,10 @@ export function asDiskRefusal(error: unknown): unknown {
   if (error instanceof SallyportError || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
-  return new SallyportError(
-    "disk_full",
-    `The daemon cannot write to its disk (${code}), so nothing was done. Free some space on its machine and try again.`,
-    { detail: error.message, cause: error },
-  );
+  const text = noRoom.has(code)
+    ? `The daemon cannot write to its disk (${code}), so nothing was done. Free some space on its machine and try again.`
+    : `A file in the daemon's home cannot be used (${code}), so nothing was done. The daemon's log names it.`;
+  return new SallyportError("disk_full", text, { detail: error.message, cause: error });
 }
 
 /** Waits for a write and throws its failure as a refusal. */

@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { errorBody, SallyportError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
+import { logFault } from "./log-fault.ts";
 import { apiHeaders } from "./security-headers.ts";
 
 export const notFound = (): SallyportError => new SallyportError("not_found", "There is nothing here.");
@@ -21,7 +22,7 @@ export function fromFramework(error: unknown): unknown {
 
 /** Answers with the one error shape. What is not ours is logged and shown as `internal`, without details. */
 export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void {
-  if (!(thrown instanceof SallyportError)) log.error({ err: thrown }, "a request failed unexpectedly");
+  logFault(log, thrown, "request");
   const body = errorBody(thrown);
   if (body.retry_after !== undefined) reply.header("retry-after", String(body.retry_after));
   reply

@@ -1,4 +1,4 @@
-import { appendFile, readFile, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
@@ -121,6 +121,19 @@ describe("readSession", () => {
   it("follows no link: a session that is one is not read", async () => {
     const id = newId();
     await symlink(join(at.home, "state.json"), join(at.home, "sessions", `${id}.jsonl`));
-    await expect(at.engine.readSession(id, {})).rejects.toThrow();
+    await expect(at.engine.readSession(id, {})).rejects.toMatchObject({
+      code: "disk_full",
+      message: expect.stringContaining("cannot be used (ELOOP)"),
+    });
+  });
+
+  it("says so when something else is in a transcript's place, and the log names it", async () => {
+    const id = newId();
+    const path = join(at.home, "sessions", `${id}.jsonl`);
+    await mkdir(path);
+    await expect(at.engine.readSession(id, {})).rejects.toMatchObject({
+      code: "disk_full",
+      detail: `${path} is not a regular file`,
+    });
   });
 });

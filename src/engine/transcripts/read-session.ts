@@ -2,6 +2,7 @@ import { SallyportError } from "../../errors.ts";
 import { isId } from "../../lib/ids.ts";
 import { type JsonRecord, readJsonlPage } from "../../lib/jsonl-read.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { orRefuse } from "../disk-refusal.ts";
 import type { SessionPage } from "../engine.ts";
 import { engineLimits } from "../engine-limits.ts";
 import type { Announcer } from "./announcer.ts";
@@ -28,7 +29,7 @@ export function checkSessionId(rawId: string): void {
 /**
  * One page of a transcript, backwards from `before` (a byte offset that an earlier page gave) or from its end, together
  * with what the open turn has said so far: every event of the agent up to `seq` is in one of the two, none in both.
- * Throws `not_found`, `invalid_field`.
+ * Throws `not_found`, `invalid_field`, `disk_full` where something else is in the transcript's place.
  */
 export async function readSession(options: ReadSessionOptions): Promise<SessionPage> {
   checkSessionId(options.agent);
@@ -42,16 +43,18 @@ export async function readSession(options: ReadSessionOptions): Promise<SessionP
   // Both are taken in the same moment; records that are written later have a greater seq and are left out.
   const seq = options.announcer.announcedSeq;
   const streaming = before === undefined ? (options.streaming?.view() ?? null) : null;
-  const page = await readJsonlPage({
-    path: transcriptPath(options.sessionsFolder, options.agent),
-    ...(before === undefined ? {} : { before }),
-    maxRecords: Math.min(limit, engineLimits.sessionPageRecords),
-    maxBytes: engineLimits.sessionPageBytes,
-    maxLineBytes: engineLimits.transcriptLineBytes,
-    maxScanBytes: engineLimits.transcriptScanBytes,
-    valid: isEvent,
-    wanted: (record) => typeof record.seq === "number" && record.seq <= seq,
-  });
+  const page = await orRefuse(
+    readJsonlPage({
+      path: transcriptPath(options.sessionsFolder, options.agent),
+      ...(before === undefined ? {} : { before }),
+      maxRecords: Math.min(limit, engineLimits.sessionPageRecords),
+      maxBytes: engineLimits.sessionPageBytes,
+      maxLineBytes: engineLimits.transcriptLineBytes,
+      maxScanBytes: engineLimits.transcriptScanBytes,
+      valid: isEvent,
+      wanted: (record) => typeof record.seq === "number" && record.seq <= seq,
+    }),
+  );
   if (!page && !options.isKnown) throw noSession();
   return {
     // `isEvent` looked at the envelope; a type that we do not know is the client's to ignore.

@@ -4,6 +4,7 @@ import { closeCodes } from "../../protocol/close-codes.ts";
 import { limits } from "../../protocol/limits.ts";
 import { JsonBytes } from "../body-bytes.ts";
 import { isJsonObject, parseUntrustedJson } from "../body-json.ts";
+import { logFault } from "../log-fault.ts";
 import { closeForFlood } from "../respond.ts";
 import type { Connection, DialectHandler } from "../sockets/connection.ts";
 import { createFloodMeter, createOccurrenceWindow, createTokenBucket } from "../sockets/flood.ts";
@@ -54,7 +55,7 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
     connection.sendReply(encodeReply(body, clientRef));
   }
   function refuse(error: unknown, clientRef: string | undefined): void {
-    if (!(error instanceof SallyportError)) log.error({ err: error }, "a command failed unexpectedly");
+    logFault(log, error, "command");
     reply(errorBody(error, clientRef), undefined);
   }
   function refuseMalformed(error: unknown, clientRef: string | undefined): void {
