@@ -180,6 +180,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     sequence,
     runtimeFor,
     loadProject,
+    recover,
     assertOpen,
     sessionsFolder,
     now,

@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { actor, allowAll, engineFixture, type Fixture, local } from "./support/engine-fixture.ts";
 
@@ -138,6 +140,27 @@ describe("a prompt to the shell", () => {
     expect(finished.outcome).toBe("failed");
     expect(finished.error).toContain("does not exist");
     expect(at.jobs.calls).toHaveLength(0);
+  });
+});
+
+describe("an agent that a crash left in the middle of a turn", () => {
+  it.each([
+    ["closing it", (agent: string) => at.engine.closeAgent(agent, local)],
+    ["closing its tab", () => at.engine.closeTab(at.engine.snapshot().workspace.tabs[0]?.id ?? "", local)],
+  ])("is brought to an end by %s, though nobody touched it since", async (_how, close) => {
+    await at.restart({ judgeCall: allowAll });
+    const first = await at.engine.prompt({ type: "prompt", text: "sleep 1" }, local);
+    const { agent } = first;
+    await at.jobs.nextCall();
+    const second = await at.engine.prompt({ type: "prompt", agent, text: "two", queue: true }, local);
+    await at.restart({ judgeCall: allowAll });
+    await close(agent);
+    const finished = (await at.transcript(agent)).filter((record) => record.type === "turn_finished");
+    expect(finished).toMatchObject([
+      { turn: first.turn, outcome: "failed" },
+      { turn: second.turn, outcome: "failed" },
+    ]);
+    expect(await readdir(join(at.home, "sessions"))).toEqual([`${agent}.jsonl`]);
   });
 });
 

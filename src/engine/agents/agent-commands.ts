@@ -39,6 +39,8 @@ export interface AgentCommandsOptions {
   readonly runtimeFor: ChooseRuntime;
   /** Reads what there is to know of a tab's project before the tab counts as loaded. */
   readonly loadProject: (tab: TabDoc) => Promise<void>;
+  /** Ends what a crash left open in a transcript, once. */
+  readonly recover: (agent: LiveAgent) => Promise<void>;
   readonly assertOpen: () => void;
   readonly sessionsFolder: string;
   readonly now: () => number;
@@ -87,6 +89,12 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
   }
 
   async function endTurns(ending: readonly LiveAgent[]): Promise<void> {
+    // What a crash left open in an agent that was not touched since: once it is closed, nobody would end it.
+    for (const agent of ending)
+      if (agent.recovery === null)
+        await options.recover(agent).catch((error: Error) => {
+          options.report(`${agent.id} not recovered: ${error.message}`);
+        });
     await Promise.all(
       ending.map(async (agent) => {
         await endTurn(agent);

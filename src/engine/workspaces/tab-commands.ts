@@ -103,18 +103,18 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
       if (!place || closing.has(tabId)) throw noTab();
       actor.assertLive();
       closing.add(tabId);
-      const live = place.tab.agents.map((agent) => agents.peek(agent.id)).filter((agent) => agent !== null);
-      for (const agent of live) agent.closing = true;
+      const family = place.tab.agents.map((agent) => agents.get(agent.id));
+      for (const agent of family) agent.closing = true;
       // An agent that is added while we wait goes with the tab; its first record finds no tab and is refused.
       let last = place.tab;
       try {
-        await Promise.all([options.agentCommands.endTurns(live), options.endRequestsOfTab(tabId)]);
+        await Promise.all([options.agentCommands.endTurns(family), options.endRequestsOfTab(tabId)]);
         await workspaces.removeTab(tabId, () => {
           actor.assertLive();
           last = store.findTab(tabId)?.tab ?? last;
         });
       } catch (error) {
-        for (const agent of live) agent.closing = false;
+        for (const agent of family) agent.closing = false;
         throw error;
       } finally {
         closing.delete(tabId);
