@@ -67,7 +67,7 @@ export interface ConnectOptions {
 }
 export interface OpenConnectionOptions extends ConnectOptions {
   /** Where the caller's state stands; null: it has none. */
-  readonly resume: { readonly since: number; readonly instance: string } | null;
+  readonly resume: { readonly since: number; readonly instance: string; readonly workspace: string } | null;
   /** Hears of every message that arrives, replies too: the other side lives. */
   readonly onSign?: () => void;
 }
@@ -181,9 +181,14 @@ export function isSnapshot(message: FirstMessage): message is Snapshot {
 }
 
 function pathOf({ version, resume }: OpenConnectionOptions): string {
-  const since =
-    resume === null ? "" : `&since=${resume.since}&instance=${encodeURIComponent(resume.instance)}`;
-  return `/api/ws?version=${encodeURIComponent(version)}${since}`;
+  const query = new URLSearchParams({ version });
+  if (resume !== null) {
+    query.set("since", String(resume.since));
+    query.set("instance", resume.instance);
+    // A connection has one workspace; this one goes on with that of the last.
+    query.set("workspace", resume.workspace);
+  }
+  return `/api/ws?${query}`;
 }
 
 function parseMessage(text: string): Reply | null {

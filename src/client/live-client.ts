@@ -158,7 +158,7 @@ export function createLiveClient(options: LiveClientOptions): Client {
           open: options.open,
           version: options.version,
           deadline,
-          resume: state && { since: state.rev, instance: state.instance },
+          resume: state && { since: state.rev, instance: state.instance, workspace: state.workspace.id },
           onSign: () => peer?.heard(),
         }),
       );

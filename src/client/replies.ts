@@ -1,6 +1,5 @@
-import type { MissedChanges, Snapshot } from "../protocol/changes.ts";
 import type { Command, CommandType } from "../protocol/commands.ts";
-import type { Awake, Job, JobOutput, Workspace, WorkspaceRow } from "../protocol/objects.ts";
+import type { ReplyOf } from "../protocol/replies.ts";
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 /** A command as a caller writes it: the client adds `client_ref` itself. */
@@ -19,49 +18,8 @@ export interface Ack {
 }
 
 /** A prompt was taken: `turn` is what it began, or will begin when it was queued. */
-export interface PromptAck {
-  readonly type: "ack";
-  readonly request_id?: string;
-  readonly status: "accepted";
-  readonly workspace: string;
-  readonly tab: string;
-  readonly agent: string;
-  readonly turn: string;
-}
-
-export interface ReceiptReply {
-  readonly type: "receipt";
-  readonly request_id: string;
-  readonly status: "accepted" | "rejected" | "unknown";
-  readonly agent: string | null;
-  readonly turn: string | null;
-  readonly message: string | null;
-}
-
-/** Replies that are no `ack`. A device without `approve` gets an ack with a `request_id` for its `job_start`. */
-interface OwnReplies {
-  prompt: PromptAck;
-  receipt: ReceiptReply;
-  snapshot: Snapshot | MissedChanges;
-  ping: { readonly type: "pong"; readonly at: string };
-  job_start: { readonly type: "job_started"; readonly job: Job } | Ack;
-  job_list: { readonly type: "jobs"; readonly jobs: readonly Job[] };
-  job_output: JobOutput;
-  workspace_list: { readonly type: "workspaces"; readonly workspaces: readonly WorkspaceRow[] };
-  workspace_open: { readonly type: "workspace_opened"; readonly workspace: Workspace };
-  launch: {
-    readonly type: "launched";
-    readonly workspace: string;
-    readonly tab: string;
-    readonly agent?: string;
-  };
-  control_permissions: {
-    readonly type: "control";
-    readonly available: boolean;
-    readonly permissions: readonly string[];
-  };
-  keep_awake: { readonly type: "awake" } & Awake;
-}
+export type PromptAck = ReplyOf<"prompt">;
+export type ReceiptReply = ReplyOf<"receipt">;
 
 /** What a command of type `T` is answered with. More fields may be there than are named. */
-export type ReplyTo<T extends string> = T extends keyof OwnReplies ? OwnReplies[T] : Ack;
+export type ReplyTo<T extends string> = T extends CommandType ? ReplyOf<T> : Ack;

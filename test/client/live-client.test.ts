@@ -86,7 +86,7 @@ describe("a live client", () => {
     expect(client.status).toMatchObject({ phase: "waiting", retryInMs: 250 });
     await vi.advanceTimersByTimeAsync(250);
     const second = await server.next();
-    expect(second.path).toBe("/api/ws?version=1.0.0&since=11&instance=i1");
+    expect(second.path).toBe("/api/ws?version=1.0.0&since=11&instance=i1&workspace=w1");
     second.say(missed(11, [clientsChange(12), clientsChange(13)]));
     second.say(clientsChange(14));
     await settle();
