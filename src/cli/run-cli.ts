@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { homePaths, resolveHome } from "../config/home-paths.ts";
+import { nearestKey } from "../config/nearest-key.ts";
 import { plainText } from "../lib/visible-text.ts";
 import { type CliError, describeFailure, exitCodes, usageError } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
@@ -27,7 +28,8 @@ export async function runCli(options: CliOptions): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const failure = describeFailure(error instanceof CommanderError ? usageOf(error) : error);
+    if (isReaderGone(error)) return exitCodes.failed;
+    const failure = describeFailure(error instanceof CommanderError ? usageOf(error, program, argv) : error);
     // The reader of our output may be gone; the exit code still tells.
     if (wantsJson(argv)) await io.stdout.write(`${JSON.stringify(failure.body)}\n`).catch(() => undefined);
     // A daemon elsewhere writes parts of it.
@@ -130,9 +132,13 @@ function refuseLeftWords(group: Command): void {
   const left = group.args[0];
   if (left === undefined) return;
   if (left.startsWith("-")) throw usageError(`There is no option "${inline(left)}". See: ${helpOf(group)}`);
-  const names = group.commands.map((command) => command.name()).join(", ");
+  const names = group.commands.map((command) => command.name());
   const of = group.parent ? ` of "${group.name()}"` : "";
-  throw usageError(`There is no command "${inline(left)}"${of}; there are: ${names}. See: ${helpOf(group)}`);
+  const near = nearestKey(left, names);
+  const hint = near === null ? "" : `. Did you mean ${near}?`;
+  throw usageError(
+    `There is no command "${inline(left)}"${of}; there are: ${names.join(", ")}${hint || "."} See: ${helpOf(group)}`,
+  );
 }
 
 function addHome(command: Command): void {
@@ -151,11 +157,30 @@ function homeOf(flag: unknown, io: Io): string {
   }
 }
 
+/** Whoever read our output has seen enough, as in `sallyport jobs | head`: nothing to report. */
+function isReaderGone(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
 /** Commander's own text ("error: unknown option '--x'"), with the next step. */
-function usageOf(error: CommanderError): CliError {
+function usageOf(error: CommanderError, program: Command, argv: readonly string[]): CliError {
   const text = inline(error.message.replace(/^error: /, "").replace(/\.$/, ""));
   if (error.code === "commander.help") return usageError("Name a command; they are listed above.");
-  return usageError(`${text.charAt(0).toUpperCase()}${text.slice(1)}. See: sallyport --help`);
+  return usageError(
+    `${text.charAt(0).toUpperCase()}${text.slice(1)}. See: ${helpOf(namedCommand(program, argv))}`,
+  );
+}
+
+/** The command that a line means whose options do not parse: words that follow each other down the tree. */
+function namedCommand(program: Command, argv: readonly string[]): Command {
+  let at = program;
+  for (const word of argv) {
+    if (word === "--") break;
+    const child = at.commands.find((command) => command.name() === word);
+    if (child) at = child;
+    else if (at !== program) break;
+  }
+  return at;
 }
 
 function firstSentence(text: string): string {

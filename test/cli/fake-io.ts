@@ -19,6 +19,8 @@ export interface CliSetting {
   readonly home: string;
   readonly isTerminal?: boolean;
   readonly hasKeyboard?: boolean;
+  /** Nobody reads stdout any more, as behind `| head`. */
+  readonly isReaderGone?: boolean;
   /** What is piped in; without it an empty stdin. */
   readonly input?: string | AsyncIterable<Uint8Array>;
   readonly env?: Readonly<Record<string, string>>;
@@ -34,16 +36,17 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
   const keyListeners = new Set<(key: string) => void>();
   const signals = new Map<InterruptSignal, Set<() => void>>();
   const watchers = new Set<() => void>();
-  const output = (chunks: Buffer[]): Io["stdout"] => ({
+  const output = (chunks: Buffer[], isGone = false): Io["stdout"] => ({
     isTerminal: setting.isTerminal === true,
     columns: 120,
     async write(data) {
+      if (isGone) throw Object.assign(new Error("write EPIPE"), { code: "EPIPE", syscall: "write" });
       chunks.push(Buffer.from(data));
       for (const watcher of [...watchers]) watcher();
     },
   });
   const io: Io = {
-    stdout: output(out),
+    stdout: output(out, setting.isReaderGone),
     stderr: output(err),
     keyboard: setting.hasKeyboard
       ? {

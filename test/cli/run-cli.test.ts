@@ -34,10 +34,15 @@ describe("the command line", () => {
       expect(ran.exitCode).toBe(0);
       expect(ran.stderr).toBe("");
       expect(ran.stdout).toContain("--home <dir>");
-      expect(ran.stdout).toMatch(/Examples?:\n {2}sallyport /);
+      expect(ran.stdout).toMatch(/Examples?:\n {2}(source <\()?sallyport /);
       expect(ran.stdout).toContain(name);
     },
   );
+
+  it("says nothing about a reader that has seen enough", async () => {
+    const ran = await cli(["config", "show"], { home: await emptyHome(), isReaderGone: true });
+    expect(ran).toEqual({ exitCode: 1, stdout: "", stderr: "" });
+  });
 
   it("prints its version", async () => {
     expect(await cli(["--version"], { home: await emptyHome() })).toMatchObject({
@@ -47,7 +52,7 @@ describe("the command line", () => {
   });
 
   it.each([
-    [["bogus"], "up, daemon, pair, devices, remote, run, prompt, jobs, doctor"],
+    [["bogus"], "up, daemon, pair, devices, remote, "],
     [["devices", "bogus"], "list, revoke, rename, scope, reset"],
     [["daemon", "bogus"], "start, stop, restart, status, run"],
     [["remote", "bogus"], "on, tunnel, off, status"],
@@ -55,9 +60,10 @@ describe("the command line", () => {
     [["bogus", "--json"], "There is no command"],
     [["--bogus"], "There is no option"],
     [["devices", "--bogus"], "There is no option"],
-    [["pair", "--bogus"], "sallyport --help"],
-    [["devices", "revoke"], "sallyport --help"],
-    [["jobs", "output", "a", "b"], "sallyport --help"],
+    [["pair", "--bogus"], "See: sallyport pair --help"],
+    [["devices", "revoke"], "See: sallyport devices revoke --help"],
+    [["jobs", "output", "a", "b"], "See: sallyport jobs output --help"],
+    [["daemon", "statsu"], "Did you mean status? See: sallyport daemon --help"],
     [["up", "--port", "70000"], "0 to 65535"],
     [["up", "--port", "http"], "0 to 65535"],
     [["daemon", "start", "--host", ""], "--host is empty"],
