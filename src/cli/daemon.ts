@@ -43,7 +43,10 @@ const stop: CommandSpec = {
         ? await stopDaemon(call, options)
         : await requestStop((await requireTarget(call)).rest, options);
     if (call.json) await call.out.json(answer);
-    else await call.out.line("The daemon is stopped. Start it again: sallyport daemon start");
+    else
+      await call.out.line(
+        `The daemon is stopped. Start it again${call.remote === null ? "" : ", on its machine"}: sallyport daemon start`,
+      );
     return exitCodes.done;
   },
 };

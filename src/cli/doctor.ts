@@ -19,7 +19,7 @@ export const doctorCommand: CommandSpec = {
     if (call.json) await call.out.json({ ok: isWell, checks: findings });
     else {
       for (const finding of findings) await call.out.line(lineOf(finding));
-      await call.out.line(isWell ? "\nNothing must be done." : "\nWhat is marked FAIL must be done.");
+      await call.out.line(isWell ? "\nNo fault was found." : "\nFix what is marked FAIL.");
     }
     return isWell ? exitCodes.done : exitCodes.failed;
   },

@@ -48,13 +48,20 @@ export function mintCode(
   return target.rest.body<PairingCode>("POST", "/api/pair/codes", options);
 }
 
+/** While no other machine can reach the daemon. */
+const nextStep: Readonly<Record<Remote["access"], string>> = {
+  off: "Let this network in: sallyport remote on",
+  tunnel: "No tunnel or door of it is up. See: sallyport remote status",
+  on: "Remote access is on, but this machine has no network address: connect it to a network, then make a new code.",
+};
+
 /** Shows a code with its links; draws a QR only of an address that another machine can reach. */
 export async function showCode(io: Io, out: Printer, code: PairingCode, remote: Remote): Promise<void> {
   const best = reachableOffer(code);
   await out.line(`Pairing code: ${inline(code.code)}   (one device, until ${shortTime(code.expires)} UTC)`);
   for (const offer of code.offers) await out.line(`  ${inline(offer.link)}`);
   if (best === null) {
-    await out.line("Only this machine can reach it now. Let this network in: sallyport remote on");
+    await out.line(`Only this machine can reach it now. ${nextStep[remote.access]}`);
     return;
   }
   if (io.stdout.isTerminal) {

@@ -60,7 +60,7 @@ export function explainRemote(remote: Pick<KnownRemote, "name" | "base">, error:
   const { name, base } = remote;
   if (error instanceof UnreachableError)
     return noDaemonError(
-      `${name} cannot be reached: ${error.message} Is it on, and is the address right (${base})? There: sallyport remote status`,
+      `${name} cannot be reached: ${error.message} Is it on, and is its address still ${base}? There: sallyport remote status`,
     );
   if (!(error instanceof AnswerError)) return error;
   const refused = (message: string): CliError =>
