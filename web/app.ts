@@ -96,7 +96,7 @@ async function redeem(proof: PairWith, name: string, code: string | null): Promi
     return askForCode(shown, lockedText(answer.error.retry_after ?? answer.retryAfterSeconds));
   const problem =
     code === null
-      ? "This link was used already or is too old. Run `sallyport web` again, or type a code."
+      ? "This link was used already or is too old. Run `sallyport web --open` again, or type a code."
       : answer.error.message;
   askForCode(shown, problem, name);
 }

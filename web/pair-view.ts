@@ -72,7 +72,7 @@ export function showPairForm(form: PairForm): void {
       "Make a code on the daemon's machine: ",
       el("code", {}, "sallyport pair"),
       ". It is good for ten minutes and one device. On the same machine ",
-      el("code", {}, "sallyport web"),
+      el("code", {}, "sallyport web --open"),
       " opens this page without a code.",
     ),
   );

@@ -156,6 +156,6 @@ function refused(): SallyportError {
 function refusedTicket(): SallyportError {
   return new SallyportError(
     "pairing_refused",
-    "This link is used or expired. Open the page again: sallyport web",
+    "This link is used or expired. Open the page again: sallyport web --open",
   );
 }

@@ -31,7 +31,10 @@ export function ticketRoutes(deps: TicketDeps): readonly Route[] {
         assertLive(lease);
         const purpose = body.purpose ?? "socket";
         if (purpose === "page" && lease.principal.kind !== "master")
-          throw new SallyportError("scope_missing", "Only the master token opens pages. Run: sallyport web");
+          throw new SallyportError(
+            "scope_missing",
+            "Only the master token opens pages. Run: sallyport web --open",
+          );
         const { ticket, expiresAtMs } = deps.tickets.issue({
           lease,
           requestClass: admission.requestClass,
