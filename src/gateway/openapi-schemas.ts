@@ -1,6 +1,6 @@
-import { Type } from "typebox";
-import { errorStatus } from "../errors.ts";
+import { ChangeSchema, SnapshotSchema } from "../protocol/changes.ts";
 import { commandSchemas } from "../protocol/commands.ts";
+import { AgentEventSchema } from "../protocol/events.ts";
 import {
   AgentSchema,
   AwakeSchema,
@@ -16,7 +16,7 @@ import {
   WorkspaceRowSchema,
   WorkspaceSchema,
 } from "../protocol/objects.ts";
-import { SnapshotSchema } from "../protocol/rest-answers.ts";
+import { ErrorSchema } from "../protocol/replies.ts";
 import {
   ContextReportSchema,
   FolderEntrySchema,
@@ -29,22 +29,13 @@ import {
   UsageTotalsSchema,
 } from "../protocol/rest-objects.ts";
 
-/** The one shape of every refusal. */
-export const ErrorSchema = Type.Object({
-  type: Type.Literal("error"),
-  code: Type.Union(Object.keys(errorStatus).map((code) => Type.Literal(code))),
-  message: Type.String(),
-  reason: Type.Optional(Type.String()),
-  field: Type.Optional(Type.String()),
-  retry_after: Type.Optional(Type.Integer()),
-  client_ref: Type.Optional(Type.String()),
-});
-
 /** Schemas that stand once in the description, under these names, wherever they are used. */
 export const namedSchemas: ReadonlyMap<object, string> = new Map<object, string>([
   [ErrorSchema, "Error"],
+  [AgentEventSchema, "AgentEvent"],
   [AgentSchema, "Agent"],
   [AwakeSchema, "Awake"],
+  [ChangeSchema, "Change"],
   [ContextReportSchema, "ContextReport"],
   [DeviceSchema, "Device"],
   [FolderEntrySchema, "FolderEntry"],

@@ -1,7 +1,8 @@
 import type { TSchema } from "typebox";
 import type { ScopeRow } from "../auth/scope-table.ts";
+import { ErrorSchema } from "../protocol/replies.ts";
 import { isJsonObject } from "./body-json.ts";
-import { ErrorSchema, namedSchemas } from "./openapi-schemas.ts";
+import { namedSchemas } from "./openapi-schemas.ts";
 import type { Route } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { BySchema, DecisionSchema, PermissionRequestSchema, QuestionSchema } from "./objects.ts";
 
 /** Agent events (wire.md, "Prompts, events, approvals"). The envelope adds `agent`, `seq` and `at`; deltas are not kept in transcripts. */
@@ -61,7 +61,8 @@ export const agentEventBodies = {
     is_error: Type.Boolean(),
     millis: Type.Integer(),
     exit_code: Type.Optional(nullable(Type.Integer())),
-    diff: Type.Optional(Type.Unknown()),
+    /** Of a call that changed a file: the patch in unified form. */
+    diff: Type.Optional(Type.Object({ path: Type.String(), patch: Type.String() })),
     job: Type.Optional(Type.String()),
   }),
   permission_requested: Type.Intersect([
@@ -113,13 +114,20 @@ export const agentEventBodies = {
 export type AgentEventType = keyof typeof agentEventBodies;
 export type AgentEventBody = { [T in AgentEventType]: Static<(typeof agentEventBodies)[T]> }[AgentEventType];
 /** What every event carries beside its body. `seq` grows over all agents and over restarts. */
-export interface AgentEventEnvelope {
+const EnvelopeSchema = Type.Object({
   /** Null for a permission request that no agent made: a job that a device without `approve` asked for. */
-  readonly agent: string | null;
-  readonly seq: number;
-  readonly at: string;
-}
+  agent: nullable(Id),
+  seq: Type.Integer(),
+  at: Type.String(),
+});
+export type AgentEventEnvelope = Readonly<Static<typeof EnvelopeSchema>>;
 export type AgentEvent = AgentEventEnvelope & AgentEventBody;
+
+const bodySchemas: readonly TSchema[] = Object.values(agentEventBodies);
+/** Any event. The type is stated: to infer it from the union would cost the type checker much. */
+export const AgentEventSchema = Type.Unsafe<AgentEvent>(
+  Type.Intersect([EnvelopeSchema, Type.Union([...bodySchemas])]),
+);
 
 /** Events that are live only: a transcript holds the finished message or call instead. */
 export const deltaEventTypes: ReadonlySet<AgentEventType> = new Set([

@@ -1,15 +1,13 @@
 import { Type } from "typebox";
+import { AgentEventSchema } from "./events.ts";
 import {
   AddressKindSchema,
   AwakeSchema,
   DeviceSchema,
   JobSchema,
   PairedDeviceSchema,
-  PermissionRequestSchema,
-  QuestionSchema,
   RemoteSchema,
   WorkspaceRowSchema,
-  WorkspaceSchema,
 } from "./objects.ts";
 import { ToolSchema } from "./rest-objects.ts";
 import { ScopeSchema } from "./scopes.ts";
@@ -17,17 +15,8 @@ import { ScopeSchema } from "./scopes.ts";
 /** The answers of the REST routes, for the description of the interface. More fields may be added. */
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
-const Id = Type.String();
 const Time = Type.String({ description: "RFC 3339, UTC, with milliseconds" });
 const Count = Type.Integer({ minimum: 0 });
-
-/** An agent's event: the fields of its type stand beside these. */
-const AgentEventSchema = Type.Object({
-  agent: nullable(Id),
-  seq: Type.Integer(),
-  at: Time,
-  type: Type.String(),
-});
 
 export const HelloSchema = Type.Object({
   app: Type.Literal("sallyport"),
@@ -74,44 +63,6 @@ export const DaemonSchema = Type.Object({
   awake: AwakeSchema,
 });
 export const AckSchema = Type.Object({ type: Type.Literal("ack") });
-
-const FullSnapshotSchema = Type.Object({
-  type: Type.Literal("snapshot"),
-  rev: Count,
-  instance: Type.String(),
-  daemon: Type.Object({
-    version: Type.String(),
-    pid: Type.Integer(),
-    started: Time,
-    version_mismatch: Type.Boolean(),
-    clients: Count,
-    principal: Type.Object({
-      kind: Type.Union([Type.Literal("master"), Type.Literal("device")]),
-      device: nullable(Id),
-      scopes: Type.Array(ScopeSchema),
-    }),
-  }),
-  workspaces: Type.Array(WorkspaceRowSchema),
-  workspace: WorkspaceSchema,
-  pending: Type.Array(PermissionRequestSchema),
-  questions: Type.Array(QuestionSchema),
-  jobs: Type.Array(JobSchema),
-  update: Type.Unknown(),
-  control: Type.Object({ available: Type.Boolean() }),
-  models: Type.Array(Type.Unknown()),
-  default_model: nullable(Type.String()),
-  remote: RemoteSchema,
-  awake: AwakeSchema,
-});
-const MissedChangesSchema = Type.Object({
-  type: Type.Literal("snapshot"),
-  since: Count,
-  rev: Count,
-  instance: Type.String(),
-  changes: Type.Array(Type.Object({ type: Type.String(), rev: Count })),
-});
-/** All of the state, or with a `since` that is still in the ring what was missed. */
-export const SnapshotSchema = Type.Union([FullSnapshotSchema, MissedChangesSchema]);
 
 /** The command's own reply, `ack`, or what its type says; the page on the protocol lists them. */
 export const CommandReplySchema = Type.Object({

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { routeScopes } from "../../auth/scope-table.ts";
-import { SnapshotSchema } from "../../protocol/rest-answers.ts";
+import { SnapshotSchema } from "../../protocol/changes.ts";
 import { leaseOf } from "../lease-of.ts";
 import type { SnapshotViews } from "../native/snapshot-view.ts";
 import { type Route, route } from "../route.ts";
