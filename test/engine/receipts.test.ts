@@ -313,6 +313,15 @@ describe("receipts that are kept", () => {
     expect(at.engine.receipt("k1", local).status).toBe("unknown");
   });
 
+  it("survive a clock that jumps ahead and back", async () => {
+    at.jobs.answer = () => ({});
+    const { turn } = await at.engine.prompt(prompt("echo", "k1"), local);
+    at.nowMs += 400 * 24 * 60 * 60_000;
+    expect(at.engine.receipt("k1", local).status).toBe("unknown");
+    at.nowMs -= 400 * 24 * 60 * 60_000;
+    expect(await at.engine.prompt(prompt("echo", "k1"), local)).toMatchObject({ turn });
+  });
+
   it("do not make the file grow for ever: it is written anew while prompts go on", async () => {
     const big = Array.from({ length: 30_000 }, (_, n) =>
       JSON.stringify({

@@ -48,10 +48,8 @@ export function createReceiptTable(now: () => number): ReceiptTable {
     },
     get(owner, requestId) {
       const receipt = owners.get(owner)?.get(requestId);
-      if (!receipt) return null;
-      if (!expired(receipt)) return receipt;
-      remove(owner, requestId);
-      return null;
+      // An old one is not forgotten here: a clock that jumped ahead may jump back, and the prompt must not run twice.
+      return receipt && !expired(receipt) ? receipt : null;
     },
     set(owner, requestId, receipt) {
       if (expired(receipt)) return;
