@@ -6,7 +6,7 @@ import { startTwoServers } from "../harness/two-servers.ts";
 const clients = 100;
 const eventBytes = 1_024;
 const events = 2_000;
-const pairs = 7;
+const pairs = 5;
 
 export const fanOut: Row = {
   figure: `WebSocket fan-out, ${clients} clients, 1 KB events: events/s until all have all`,

@@ -9,7 +9,7 @@ import { median, type Row } from "../harness/row.ts";
 const bytes = 128 * 1024 * 1024;
 const chunkBytes = 64 * 1024;
 const line = "2026-11-30T12:00:00Z INFO handler: request 4711 done in 12 ms, 200 OK, 18230 bytes";
-const pairs = 7;
+const pairs = 5;
 
 export const jobWatched: Row = {
   figure: "a job's output read by one watcher: bytes/s",

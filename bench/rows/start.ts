@@ -8,7 +8,7 @@ import { endChild, freePort, makeHome, spawnDaemon } from "../harness/daemon.ts"
 import { describePairs, measurePairs, number } from "../harness/pairs.ts";
 import { median, type Row } from "../harness/row.ts";
 
-const pairs = 11;
+const pairs = 9;
 const pollMs = 2;
 const timeoutMs = 20_000;
 const helloPath = fileURLToPath(new URL("children/hello.mjs", import.meta.url));
