@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { AnswerError, UnreachableError } from "../client/answer-error.ts";
 import type { Broadcast, Connection } from "../client/connection.ts";
 import { newId } from "../lib/ids.ts";
@@ -71,6 +72,8 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
     if (key === "\u0003") interrupts.interrupt();
     else desk.key(key);
   });
+  // What was typed before the program read keys is waiting in the terminal: it is read, and lost, before anything is asked.
+  if (stopKeys) await untilTypedAheadIsRead();
   try {
     const watched = watchTurn(call, session, { agent, turn, mailbox, desk });
     const outcome = await Promise.race([watched, interrupts.left]);
@@ -82,6 +85,12 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
     stopKeys?.();
     interrupts.stop();
   }
+}
+
+/** A whole round of input: one immediate may come before this round's input, the next comes after it. */
+async function untilTypedAheadIsRead(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 type Outcome = "done" | "cancelled" | "failed";

@@ -34,6 +34,11 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   const keyListeners = new Set<(key: string) => void>();
+  let typedAhead = "";
+  const type = (keys: string): void => {
+    if (keyListeners.size === 0) typedAhead += keys;
+    for (const key of keys) for (const listener of [...keyListeners]) listener(key);
+  };
   const signals = new Map<InterruptSignal, Set<() => void>>();
   const watchers = new Set<() => void>();
   const output = (chunks: Buffer[], isGone = false): Io["stdout"] => ({
@@ -52,6 +57,10 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
       ? {
           listen(listener) {
             keyListeners.add(listener);
+            // A terminal keeps what nobody has read yet; it arrives with the next round of input.
+            const kept = typedAhead;
+            typedAhead = "";
+            if (kept !== "") setImmediate(() => setImmediate(() => type(kept)));
             return () => keyListeners.delete(listener);
           },
         }
@@ -77,9 +86,7 @@ export function startCli(argv: readonly string[], setting: CliSetting): RunningC
   );
   return {
     done,
-    type: (keys) => {
-      for (const key of keys) for (const listener of [...keyListeners]) listener(key);
-    },
+    type,
     signal: (name) => {
       for (const listener of [...(signals.get(name) ?? [])]) listener();
     },

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { decisionOfKey, requestText } from "../../src/cli/ask-approval.ts";
 import type { PermissionRequest } from "../../src/protocol/objects.ts";
@@ -132,6 +133,8 @@ describe("sallyport prompt", () => {
     const running = startCli(["prompt", "echo hi"], { home, hasKeyboard: true });
     running.type("yyy\n");
     await running.shows("y allow");
+    // What the terminal kept arrives by now at the latest.
+    for (let round = 0; round < 4; round++) await setImmediate();
     running.type("n");
     await running.done;
     expect(commands.filter(({ type }) => type === "approve")).toMatchObject([{ decision: "deny" }]);
