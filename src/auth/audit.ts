@@ -47,7 +47,9 @@ export type AuditEvent =
       readonly listen: string;
       readonly url: string | null;
     }
-  | { readonly type: "door_closed"; readonly door: string };
+  | { readonly type: "door_closed"; readonly door: string }
+  | { readonly type: "tunnel_started"; readonly provider: string; readonly by: By }
+  | { readonly type: "tunnel_stopped"; readonly provider: string; readonly by: By | null };
 
 /** Takes an event; never throws and never waits. */
 export type AuditSink = (event: AuditEvent) => void;

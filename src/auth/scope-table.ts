@@ -31,6 +31,8 @@ export const routeScopes = {
   "DELETE /api/devices/:id": anyDevice,
   "GET /api/remote": view,
   "POST /api/remote": admin,
+  "POST /api/tunnel": admin,
+  "DELETE /api/tunnel": admin,
   "GET /api/daemon": view,
   "POST /api/daemon/stop": admin,
   "GET /api/snapshot": view,

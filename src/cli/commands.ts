@@ -12,6 +12,7 @@ import { promptCommand } from "./prompt.ts";
 import { remoteCommand } from "./remote.ts";
 import { runCommand } from "./run.ts";
 import { sessionsCommand } from "./sessions.ts";
+import { tunnelCommand } from "./tunnel.ts";
 import { upCommand } from "./up.ts";
 import { webCommand } from "./web.ts";
 
@@ -21,6 +22,7 @@ const completed: readonly CommandSpec[] = [
   pairCommand,
   devicesCommand,
   remoteCommand,
+  tunnelCommand,
   runCommand,
   promptCommand,
   attachCommand,

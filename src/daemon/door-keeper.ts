@@ -22,7 +22,8 @@ export interface OpenedDoor {
   readonly name: string;
   /** On loopback; what the forwarder must be pointed at. */
   readonly port: number;
-  setPublicUrl(publicUrl: string | null): void;
+  /** What it answers to. It is offered to clients too, unless `offered` is false: the address is not proved yet. */
+  setPublicUrl(publicUrl: string | null, options?: { readonly offered?: boolean }): void;
   close(): Promise<void>;
 }
 
@@ -92,8 +93,10 @@ export function createDoorKeeper(options: DoorKeeperOptions): DoorKeeper {
       return {
         name,
         port,
-        setPublicUrl(publicUrl) {
+        setPublicUrl(publicUrl, { offered = true } = {}) {
           door.setPublicUrl(publicUrl);
+          // While another address is tried, the one that was offered stays in links.
+          if (!offered) return;
           entry.url = publicUrl;
           options.onChange();
         },

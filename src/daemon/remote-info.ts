@@ -1,8 +1,8 @@
 import { networkInterfaces } from "node:os";
 import type { Door } from "../gateway/doors.ts";
 import { type ReachableAddress, reachableAddresses } from "../pairing/reachable-addresses.ts";
-import type { Access, Remote } from "../protocol/objects.ts";
-import { noTunnel, remoteView } from "./remote-view.ts";
+import type { Access, Remote, Tunnel } from "../protocol/objects.ts";
+import { remoteView } from "./remote-view.ts";
 
 export interface RemoteInfoOptions {
   readonly door: Pick<Door, "bound" | "port">;
@@ -10,6 +10,7 @@ export interface RemoteInfoOptions {
   readonly access: () => Access;
   readonly doorUrls: () => readonly string[];
   readonly devices: () => number;
+  readonly tunnel: () => Tunnel;
   /** Tells all clients. */
   readonly announce: (remote: Remote) => void;
   /** How often to look for other addresses of this machine while the network is let in. */
@@ -46,7 +47,7 @@ export function createRemoteInfo(options: RemoteInfoOptions): RemoteInfo {
       access: options.access(),
       bound: options.door.bound,
       reachable: addresses(),
-      tunnel: noTunnel,
+      tunnel: options.tunnel(),
       devices: options.devices(),
     });
 

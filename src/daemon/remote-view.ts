@@ -11,16 +11,6 @@ export interface RemoteFacts {
   readonly devices: number;
 }
 
-export const noTunnel: Tunnel = {
-  provider: null,
-  state: "off",
-  url: null,
-  text: null,
-  link: null,
-  reason: null,
-  next_try: null,
-};
-
 /** What `GET /api/remote` answers and the `remote` change carries. `addresses` are those that others can use. */
 export function remoteView(facts: RemoteFacts): Remote {
   return {

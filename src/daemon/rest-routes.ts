@@ -23,6 +23,7 @@ import { settingsRoutes } from "../gateway/routes/settings.ts";
 import { snapshotRoutes } from "../gateway/routes/snapshot.ts";
 import { ticketRoutes } from "../gateway/routes/ticket.ts";
 import { toolRoutes } from "../gateway/routes/tools.ts";
+import { type TunnelRouteOptions, tunnelRoutes } from "../gateway/routes/tunnel.ts";
 import { updateRoutes } from "../gateway/routes/update.ts";
 import { usageRoutes } from "../gateway/routes/usage.ts";
 import { workspaceRoutes } from "../gateway/routes/workspaces.ts";
@@ -41,6 +42,10 @@ export interface RestParts {
   readonly connected: (device: string) => number;
   readonly access: () => Access;
   readonly setAccess: (access: Access, by: By) => Promise<Remote>;
+  readonly startTunnel: TunnelRouteOptions["start"];
+  readonly stopTunnel: TunnelRouteOptions["stop"];
+  /** A probe of a tunnel came in by a door. */
+  readonly noteProbe: (door: string, rawId: string) => void;
   readonly addresses: () => readonly ReachableAddress[];
   /** Port of the main door. */
   readonly port: () => number;
@@ -65,12 +70,14 @@ export function restRoutes(parts: RestParts): readonly Route[] {
       access: parts.access,
       port: parts.port,
       masterToken: () => authority.master.token,
+      onProbe: parts.noteProbe,
     }),
     ...pairRoutes({ version, pairing: authority.pairing }),
     ...pairCodeRoutes({ codes: authority.codes, addresses: parts.addresses, audit: authority.audit }),
     ...deviceRoutes({ devices: authority.devices, connected: parts.connected, audit: authority.audit }),
     ...ticketRoutes({ tickets: authority.tickets }),
     ...remoteRoutes({ remote: facts.remote, setAccess: parts.setAccess }),
+    ...tunnelRoutes({ remote: facts.remote, start: parts.startTunnel, stop: parts.stopTunnel }),
     ...daemonRoutes({ engine, changeLog, facts, stop: parts.stop, restartProblem: parts.restartProblem }),
     ...snapshotRoutes(native.views),
     ...commandRoutes(native.table, parts.now),

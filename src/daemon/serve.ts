@@ -10,6 +10,7 @@ import { isStaticPath, loadStaticFiles } from "../gateway/static.ts";
 import { toTime } from "../lib/clock.ts";
 import { createRetryingWriter } from "../pairing/retrying-writer.ts";
 import type { Access } from "../protocol/objects.ts";
+import { noTunnel } from "../tunnel/supervisor.ts";
 import type { Closers } from "./closers.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
 import { createDoorKeeper, type DoorKeeper } from "./door-keeper.ts";
@@ -20,6 +21,7 @@ import { openMainDoor } from "./main-door.ts";
 import { createNetworkSide } from "./network-side.ts";
 import type { Core } from "./open-core.ts";
 import type { OpenedHome } from "./open-home.ts";
+import { newProber, type OpenedTunnel, openTunnel } from "./open-tunnel.ts";
 import { pageFolder } from "./page-folder.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 import type { ConfigPart, PreparedChange } from "./reload/reload-config.ts";
@@ -69,6 +71,15 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   // Known only when the main door is open; until then nothing can ask.
   let remote: RemoteInfo | null = null;
   let access: () => Access = () => "off";
+  let tunnel: OpenedTunnel | null = null;
+  const tunnelControl = (): OpenedTunnel["control"] => {
+    if (tunnel === null) throw new TypeError("the tunnel was asked for before the main door was open");
+    return tunnel.control;
+  };
+  const prober = newProber();
+  let tunnelEnd: Promise<void> = Promise.resolve();
+  // Its tool has three seconds to end, while the rest is closed; whatever is left then its watchdog ends.
+  closers.add("end of the tunnel", () => tunnelEnd);
   const remoteInfo = (): RemoteInfo => {
     if (remote === null) throw new TypeError("remote access was asked for before the main door was open");
     return remote;
@@ -111,8 +122,12 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     access: () => access(),
     setAccess: async (next, by) => {
       await exposure.set(next, by);
+      await tunnelControl().accessChosen(next, by);
       return remoteInfo().current();
     },
+    startTunnel: (provider, rawFields, by) => tunnelControl().start(provider, rawFields, by),
+    stopTunnel: (by) => tunnelControl().stop(by),
+    noteProbe: prober.noteArrival,
     addresses: () => remoteInfo().addresses(),
     port: () => port,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
@@ -191,6 +206,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     access,
     doorUrls: () => doors.urls(),
     devices: () => authority.devices.count,
+    tunnel: () => tunnel?.current() ?? noTunnel,
     announce: (view) => changeLog.append({ type: "remote", remote: view }),
     lookMs: addressLookMs,
   });
@@ -216,6 +232,27 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
       log.error({ err: error }, "remote access could not be switched on");
       warnings.push(error instanceof Error ? error.message : String(error));
     });
+  tunnel = await openTunnel({
+    home: options.home,
+    environment: options.env,
+    config: () => config.current,
+    prober,
+    exposure,
+    openDoor: doors.openDoor,
+    onChange: info.refresh,
+    audit: authority.audit,
+    clock,
+    log,
+  });
+  const { control } = tunnel;
+  closers.add("tunnel", () => {
+    const why = reason();
+    const keep = why === "restart" ? "handed over" : why === "stopped" ? "nothing" : "wanted";
+    tunnelEnd = control.close(keep);
+    return why === "restart" ? tunnelEnd : undefined;
+  });
+  const notResumed = await control.resume();
+  if (notResumed !== null) warnings.push(notResumed);
   info.refresh();
 
   return {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createRemoteInfo } from "../../src/daemon/remote-info.ts";
 import type { Access, Remote } from "../../src/protocol/objects.ts";
+import { noTunnel } from "../../src/tunnel/supervisor.ts";
 
 it("announces what changed, once, and nothing when nothing did", () => {
   let access: Access = "off";
@@ -12,6 +13,7 @@ it("announces what changed, once, and nothing when nothing did", () => {
     hasTls: () => false,
     access: () => access,
     doorUrls: () => ["https://x.example/"],
+    tunnel: () => noTunnel,
     devices: () => devices,
     announce: (remote) => told.push(remote),
     lookMs: 60_000,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { noTunnel, remoteView } from "../../src/daemon/remote-view.ts";
+import { remoteView } from "../../src/daemon/remote-view.ts";
+import { noTunnel } from "../../src/tunnel/supervisor.ts";
 
 describe("remoteView", () => {
   it("names the addresses that others can use, and not this machine's own", () => {

@@ -11,9 +11,14 @@ export interface HelloDeps {
   /** Port of the main door. */
   readonly port: () => number;
   readonly masterToken: () => string;
+  /** A probe of a tunnel came in by this door. The id is untrusted: only who sent it knows whether it is one. */
+  readonly onProbe?: (door: string, rawId: string) => void;
 }
 
-const Query = Type.Object({ challenge: Type.Optional(Type.String({ minLength: 16, maxLength: 64 })) });
+const Query = Type.Object({
+  challenge: Type.Optional(Type.String({ minLength: 16, maxLength: 64 })),
+  probe: Type.Optional(Type.String({ minLength: 16, maxLength: 64 })),
+});
 
 /**
  * `GET /api/hello`: tells a client that it found a daemon. To a challenge from this machine it answers with a proof that it
@@ -30,7 +35,8 @@ export function helloRoutes(deps: HelloDeps): readonly Route[] {
       response: HelloSchema,
       query: Query,
       handle: ({ admission, query }) => {
-        const { challenge } = query;
+        const { challenge, probe } = query;
+        if (probe !== undefined) deps.onProbe?.(admission.door, probe);
         const proves = challenge !== undefined && admission.requestClass === "local";
         return {
           body: {

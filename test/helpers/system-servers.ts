@@ -1,0 +1,151 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+
+export interface SystemServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** A port that is free now, below the range of outgoing connections of this machine. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+/** Keys of a user and a host, made by ssh-keygen. */
+export interface SshFiles {
+  readonly identity: string;
+  readonly knownHosts: string;
+  readonly user: string;
+}
+
+/** An OpenSSH server of the test's own: own host key, own port, one key that may forward ports and nothing else. */
+export async function startSshServer(
+  sshd: string,
+  folder: string,
+): Promise<SystemServer & { readonly files: SshFiles }> {
+  const port = await freePort();
+  const file = (name: string) => join(folder, name);
+  for (const name of ["host_key", "user_key"])
+    await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file(name)]);
+  await writeFile(file("authorized_keys"), await readFile(file("user_key.pub"), "utf8"), { mode: 0o600 });
+  const hostKey = (await readFile(file("host_key.pub"), "utf8")).split(" ").slice(0, 2).join(" ");
+  await writeFile(file("known_hosts"), `[127.0.0.1]:${port} ${hostKey}\n`);
+  await writeFile(
+    file("sshd_config"),
+    [
+      `Port ${port}`,
+      "ListenAddress 127.0.0.1",
+      `HostKey ${file("host_key")}`,
+      `AuthorizedKeysFile ${file("authorized_keys")}`,
+      `PidFile ${file("sshd.pid")}`,
+      "StrictModes no",
+      "UsePAM no",
+      "PasswordAuthentication no",
+      "KbdInteractiveAuthentication no",
+      "PermitRootLogin prohibit-password",
+      "AllowTcpForwarding remote",
+      "MaxStartups 100",
+      "",
+    ].join("\n"),
+  );
+  // What a root's sshd parts its privileges in; another user's needs none.
+  if (isRoot) await mkdir("/run/sshd", { recursive: true });
+  const child = spawn(sshd, ["-D", "-e", "-f", file("sshd_config")], { stdio: "ignore", detached: true });
+  await untilOpen(port, child);
+  return {
+    port,
+    files: { identity: file("user_key"), knownHosts: file("known_hosts"), user: userInfo().username },
+    stop: () => endGroup(child),
+  };
+}
+
+/** nginx with TLS in front of a port, as docs/remote-access.md shows it. Yields the certificate to trust. */
+export async function startNginx(
+  nginx: string,
+  folder: string,
+  options: { readonly name: string; readonly upstream: string; readonly location?: string },
+): Promise<SystemServer & { readonly certificate: string }> {
+  const port = await freePort();
+  const file = (name: string) => join(folder, name);
+  await mkdir(folder, { recursive: true });
+  await run("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...["-subj", `/CN=${options.name}`, "-addext", `subjectAltName=DNS:${options.name}`],
+    ...["-keyout", file("key.pem"), "-out", file("cert.pem")],
+  ]);
+  await writeFile(
+    file("nginx.conf"),
+    `daemon off;
+${isRoot ? "user root;" : ""}
+pid ${file("nginx.pid")};
+error_log ${file("error.log")};
+worker_processes 1;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${file(kind)};`).join(" ")}
+  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
+  server {
+    listen 127.0.0.1:${port} ssl;
+    server_name ${options.name};
+    ssl_certificate ${file("cert.pem")};
+    ssl_certificate_key ${file("key.pem")};
+    location ${options.location ?? "/"} {
+      proxy_pass ${options.upstream};
+      proxy_http_version 1.1;
+      proxy_set_header Host $http_host;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_buffering off;
+      proxy_read_timeout 1h;
+      client_max_body_size 16m;
+    }
+  }
+}
+`,
+  );
+  await chmod(folder, 0o700);
+  const child = spawn(nginx, ["-c", file("nginx.conf"), "-p", folder, "-e", file("error.log")], {
+    stdio: "ignore",
+    detached: true,
+  });
+  await untilOpen(port, child);
+  return { port, certificate: file("cert.pem"), stop: () => endGroup(child) };
+}
+
+async function untilOpen(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(true));
+      socket.on("error", () => resolve(false));
+      socket.on("connect", () => socket.destroy());
+    });
+    if (isOpen) return;
+    await delay(20);
+  }
+  throw new Error("the server did not come up");
+}
+
+async function endGroup(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  process.kill(-child.pid, "SIGKILL");
+  await exited;
+}
