@@ -152,7 +152,10 @@ export function createLibrary(options: LibraryOptions): Library {
     }),
     async context(tabId) {
       const tab = store.findTab(tabId)?.tab;
-      if (!tab) throw new SallyportError("not_found", "There is no such tab; it may have been closed.");
+      if (!tab)
+        throw new SallyportError("not_found", "There is no such tab; it may have been closed.", {
+          field: "tab",
+        });
       const agent = tab.agents.find((each) => each.id === tab.active_agent) ?? null;
       await orRefuse(index.refresh());
       return {

@@ -31,7 +31,7 @@ export function createEngineView(options: EngineViewOptions): Pick<Engine, "snap
   return {
     snapshot(workspaceId) {
       const doc = workspaceId === undefined ? workspaces.last() : store.get(workspaceId);
-      if (!doc) throw new SallyportError("not_found", "There is no such workspace.");
+      if (!doc) throw new SallyportError("not_found", "There is no such workspace.", { field: "workspace" });
       return {
         rev: changeLog.rev,
         instance: changeLog.instance,

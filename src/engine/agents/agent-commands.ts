@@ -208,5 +208,7 @@ async function endTurn(agent: LiveAgent): Promise<void> {
 }
 
 function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.");
+  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
+    field: "agent",
+  });
 }

@@ -129,7 +129,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
 
   function need(id: string): JobEntry {
     const entry = find(id);
-    if (entry === null) throw new SallyportError("not_found", "There is no such job.");
+    if (entry === null) throw new SallyportError("not_found", "There is no such job.", { field: "job" });
     return entry;
   }
 

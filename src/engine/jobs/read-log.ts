@@ -64,11 +64,11 @@ export function openLog(path: string): number {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
-    throw new SallyportError("not_found", "The log of this job is gone.", { cause });
+    throw new SallyportError("not_found", "The log of this job is gone.", { field: "job", cause });
   }
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
-  throw new SallyportError("not_found", "The log of this job is not a file any more.");
+  throw new SallyportError("not_found", "The log of this job is not a file any more.", { field: "job" });
 }
 
 /** As `readLog`, for a log that is open. */

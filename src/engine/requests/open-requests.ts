@@ -164,7 +164,8 @@ export function createOpenRequests<View extends { readonly request_id: string },
 
   function closedRefusal(id: string): SallyportError {
     const by = closed.get(id);
-    if (by === undefined) return new SallyportError("not_found", "There is no such request.");
+    if (by === undefined)
+      return new SallyportError("not_found", "There is no such request.", { field: "request_id" });
     if (by === null)
       return new SallyportError("conflict", "The turn that asked this has ended.", { reason: "turn_over" });
     return new SallyportError("conflict", `Answered on ${by.name}.`, { reason: "already_resolved" });

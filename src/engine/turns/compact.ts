@@ -75,5 +75,7 @@ export async function beginCompaction(
 }
 
 function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.");
+  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
+    field: "agent",
+  });
 }

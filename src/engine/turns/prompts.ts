@@ -60,7 +60,10 @@ export function createPrompts(options: PromptsOptions): Prompts {
   function findTarget(command: CommandOf<"prompt">): Target {
     if (command.agent !== undefined) {
       const place = workspaces.store.findAgent(command.agent);
-      if (!place) throw new SallyportError("not_found", "There is no such agent; it may have been closed.");
+      if (!place)
+        throw new SallyportError("not_found", "There is no such agent; it may have been closed.", {
+          field: "agent",
+        });
       if (place.agent.parent !== null)
         throw new SallyportError(
           "not_supported",
@@ -114,7 +117,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     const commit = (): void => {
       options.assertOpen();
       actor.assertLive();
-      if (agent.closing) throw new SallyportError("not_found", "This agent was closed.");
+      if (agent.closing) throw new SallyportError("not_found", "This agent was closed.", { field: "agent" });
     };
     try {
       turn.input = await options.prepare({ command, tab: target.tab, agent: agent.id, runtime, actor });

@@ -13,7 +13,7 @@ export function reserveTurn(
   turn: Turn,
   options: { readonly queue: boolean },
 ): void {
-  if (agent.closing) throw new SallyportError("not_found", "This agent is being closed.");
+  if (agent.closing) throw new SallyportError("not_found", "This agent is being closed.", { field: "agent" });
   if (agent.next) throw new SallyportError("conflict", reservedText, { reason: "busy" });
   if (!agent.current) {
     const running = agents.list().filter((each) => each.current).length;

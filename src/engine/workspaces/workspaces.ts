@@ -99,7 +99,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 
   function placeOf(agentId: string): AgentPlace {
     const place = store.findAgent(agentId);
-    if (!place) throw new SallyportError("not_found", "There is no such agent; it may have been closed.");
+    if (!place)
+      throw new SallyportError("not_found", "There is no such agent; it may have been closed.", {
+        field: "agent",
+      });
     return place;
   }
 
@@ -216,7 +219,7 @@ function activeAmong(agents: readonly AgentDoc[], active: string | null): string
 }
 
 function noTab(): SallyportError {
-  return new SallyportError("not_found", "There is no such tab; it may have been closed.");
+  return new SallyportError("not_found", "There is no such tab; it may have been closed.", { field: "tab" });
 }
 
 function tooMany(message: string): SallyportError {
