@@ -11,6 +11,7 @@ import { pairCommand } from "./pair.ts";
 import { promptCommand } from "./prompt.ts";
 import { remoteCommand } from "./remote.ts";
 import { runCommand } from "./run.ts";
+import { serviceCommand } from "./service.ts";
 import { sessionsCommand } from "./sessions.ts";
 import { tunnelCommand } from "./tunnel.ts";
 import { upCommand } from "./up.ts";
@@ -31,6 +32,7 @@ const completed: readonly CommandSpec[] = [
   webCommand,
   connectCommand,
   configCommand,
+  serviceCommand,
   doctorCommand,
 ];
 

@@ -2,6 +2,7 @@ import { checkConfig, checkDaemon } from "./checks/check-daemon.ts";
 import { checkHomeFiles } from "./checks/check-home-files.ts";
 import { checkArgon2, checkBrowser, checkNetwork, checkNode } from "./checks/check-machine.ts";
 import { checkDevices, checkToken } from "./checks/check-secrets.ts";
+import { checkMainDoor, checkTunnelTools } from "./checks/check-tunnel.ts";
 import type { Finding } from "./checks/finding.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
@@ -36,6 +37,8 @@ async function examine(call: Call): Promise<readonly Finding[]> {
     ...(await checkDevices(paths, io.now())),
     ...(await checkDaemon(paths, io.env, values)),
     checkNetwork(),
+    ...(await checkMainDoor(paths, io.env)),
+    ...(await checkTunnelTools(paths, io.env, values)),
     await checkArgon2(),
     await checkBrowser(io.platform, io.env),
   ];

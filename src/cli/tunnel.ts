@@ -1,15 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Remote } from "../protocol/objects.ts";
 import { exitCodes, failedError, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, type OptionSpec, textOption } from "./command.ts";
 import { mintCode, showCode } from "./offers.ts";
-import { requireTarget, type Target } from "./target.ts";
+import { requireTarget } from "./target.ts";
 import { tunnelLines } from "./tunnel-text.ts";
-
-const pollMs = 300;
-/** How long `start` stays to see it come up. The tunnel goes on without it. */
-const waitMs = 120_000;
+import { settled } from "./tunnel-wait.ts";
 
 /** Options of `start` and the fields of `POST /api/tunnel` that they become. A credential never is one. */
 const textFields = {
@@ -117,24 +113,6 @@ async function fieldsOf(call: Call, provider: string): Promise<Record<string, un
   });
   fields[provider === "ngrok" ? "authtoken" : "token"] = token.trim();
   return fields;
-}
-
-/** Waits for up or failed; says what the tool waits for as soon as it is known. With --json that ends the wait. */
-async function settled(call: Call, { rest }: Target, first: Remote): Promise<Remote> {
-  const giveUpAt = call.io.now() + waitMs;
-  let remote = first;
-  let said = "";
-  for (;;) {
-    const { tunnel } = remote;
-    if (tunnel.state === "up" || tunnel.state === "failed" || tunnel.state === "off") return remote;
-    if (tunnel.state === "waiting" && call.json) return remote;
-    const text = tunnelLines(tunnel).join("\n");
-    if (text !== said && !call.json) await call.out.line(text);
-    said = text;
-    if (call.io.now() > giveUpAt) return remote;
-    await delay(pollMs);
-    remote = await rest.body<Remote>("GET", "/api/remote");
-  }
 }
 
 async function show(call: Call, remote: Remote): Promise<number> {

@@ -32,7 +32,8 @@ export function startLineEditor(options: LineEditorOptions): LineEditor {
   const { write } = options;
   let line = "";
   let isShown = false;
-  let lastKeyAtMs = Number.NEGATIVE_INFINITY;
+  // What a terminal kept from before is read first: it was not meant for a request either.
+  let lastKeyAtMs = options.now();
   let answering = false;
   let sequence = "";
 
