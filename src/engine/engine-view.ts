@@ -43,11 +43,16 @@ export function createEngineView(options: EngineViewOptions): Pick<Engine, "snap
       };
     },
     counts() {
-      const tabs = store.list().flatMap((doc) => doc.tabs);
+      const workspaces = store.list();
+      // Plain loops: every poll of every client comes here.
+      let loadedTabs = 0;
+      for (const doc of workspaces) for (const tab of doc.tabs) if (agents.isLoaded(tab.id)) loadedTabs += 1;
+      let runningAgents = 0;
+      for (const agent of agents.list()) if (agent.current) runningAgents += 1;
       return {
-        workspaces: store.list().length,
-        loaded_tabs: tabs.filter((tab) => agents.isLoaded(tab.id)).length,
-        running_agents: agents.list().filter((agent) => agent.current).length,
+        workspaces: workspaces.length,
+        loaded_tabs: loadedTabs,
+        running_agents: runningAgents,
         running_jobs: jobs.runningCount(),
         pending: permissions.list().length + questions.list().length,
       };

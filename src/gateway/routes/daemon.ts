@@ -2,9 +2,11 @@ import { Type } from "typebox";
 import type { Lease } from "../../auth/principal.ts";
 import { routeScopes } from "../../auth/scope-table.ts";
 import type { ChangeLog } from "../../engine/change-log.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, EngineCounts } from "../../engine/engine.ts";
 import { errorBody, SallyportError } from "../../errors.ts";
+import type { Awake, Remote } from "../../protocol/objects.ts";
 import { AckSchema, DaemonSchema } from "../../protocol/rest-answers.ts";
+import { JsonBytes } from "../body-bytes.ts";
 import { type DaemonFacts, remoteFor } from "../native/snapshot-view.ts";
 import { type Route, type RouteAnswer, route } from "../route.ts";
 
@@ -21,6 +23,7 @@ export interface DaemonRouteOptions {
 /** `GET /api/daemon` and `POST /api/daemon/stop`. */
 export function daemonRoutes(options: DaemonRouteOptions): readonly Route[] {
   const { engine, changeLog, facts, stop } = options;
+  let last: { readonly parts: DescribedParts; readonly bytes: JsonBytes } | null = null;
   return [
     route({
       method: "GET",
@@ -68,23 +71,69 @@ export function daemonRoutes(options: DaemonRouteOptions): readonly Route[] {
       );
   }
 
-  function describe(lease: Lease | null) {
-    const counts = engine.counts();
-    const remote = facts.remote();
-    return {
-      version: facts.version,
-      pid: facts.pid,
-      started: facts.started,
-      instance: changeLog.instance,
-      clients: facts.clients(),
-      workspaces: counts.workspaces,
-      loaded_tabs: counts.loaded_tabs,
-      running_agents: counts.running_agents,
-      running_jobs: counts.running_jobs,
-      pending: counts.pending,
-      idle_minutes: facts.idleMinutes,
-      remote: lease ? remoteFor(lease, remote) : remote,
-      awake: facts.awake(),
-    };
+  /** Clients ask this often and it seldom changes, so the bytes are kept for as long as everything in them is the same. */
+  function describe(lease: Lease | null): JsonBytes {
+    const parts = partsOf(lease);
+    if (last && isSame(last.parts, parts)) return last.bytes;
+    const [counts, clients, idleMinutes, remote, awake] = parts;
+    const bytes = new JsonBytes(
+      Buffer.from(
+        JSON.stringify({
+          version: facts.version,
+          pid: facts.pid,
+          started: facts.started,
+          instance: changeLog.instance,
+          clients,
+          workspaces: counts.workspaces,
+          loaded_tabs: counts.loaded_tabs,
+          running_agents: counts.running_agents,
+          running_jobs: counts.running_jobs,
+          pending: counts.pending,
+          idle_minutes: idleMinutes,
+          remote,
+          awake,
+        }),
+      ),
+    );
+    last = { parts, bytes };
+    return bytes;
   }
+
+  function partsOf(lease: Lease | null): DescribedParts {
+    const remote = facts.remote();
+    return [
+      engine.counts(),
+      facts.clients(),
+      facts.idleMinutes,
+      lease ? remoteFor(lease, remote) : remote,
+      facts.awake(),
+    ];
+  }
+}
+
+type DescribedParts = readonly [
+  counts: EngineCounts,
+  clients: number,
+  idleMinutes: number | null,
+  remote: Remote,
+  awake: Awake,
+];
+
+function isSame(one: DescribedParts, other: DescribedParts): boolean {
+  const [a, b] = [one[0], other[0]];
+  return (
+    a.pending === b.pending &&
+    a.running_jobs === b.running_jobs &&
+    a.running_agents === b.running_agents &&
+    a.loaded_tabs === b.loaded_tabs &&
+    a.workspaces === b.workspaces &&
+    one[1] === other[1] &&
+    one[2] === other[2] &&
+    one[3] === other[3] &&
+    isSameAwake(one[4], other[4])
+  );
+}
+
+function isSameAwake(a: Awake, b: Awake): boolean {
+  return a.mode === b.mode && a.active === b.active && a.available === b.available && a.message === b.message;
 }
