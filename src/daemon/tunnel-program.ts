@@ -11,7 +11,7 @@ const macApps: Readonly<Record<string, string>> = {
 
 /**
  * The absolute path of a tunnel's program, or null: a path as it is, a name by PATH, then by the places where such tools
- * are, then by `bin` in the home, where `sallyport tunnel install` puts what it fetched.
+ * are, then in `bin` in the home.
  */
 export function toolPath(
   wanted: string,

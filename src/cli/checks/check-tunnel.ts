@@ -90,10 +90,11 @@ export async function checkMainDoor(paths: HomePaths, env: Env): Promise<readonl
   const found = await findDaemon(paths, env);
   if (found.state !== "running") return [];
   const { link } = found;
-  const remote = await link.rest.body<Remote>("GET", "/api/remote");
+  // A daemon that does not answer this is another check's finding; its addresses are then left out.
+  const remote = await link.rest.body<Remote>("GET", "/api/remote").catch(() => null);
   const own = lanAddresses(networkInterfaces()).map(({ address }) => address);
   const suspects = [
-    ...remote.addresses.map(({ address }) => address),
+    ...(remote?.addresses ?? []).map(({ address }) => address),
     ...own.flatMap((host) => [80, 8_080, link.file.port].map((port) => `http://${urlHost(host)}:${port}`)),
   ];
   const reached: string[] = [];

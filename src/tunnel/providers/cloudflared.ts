@@ -36,7 +36,7 @@ export const cloudflared: Provider = {
   name: "cloudflared",
   addressSource: "cf-connecting-ip",
   howToGet:
-    "Get it from https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/downloads/ or: sallyport tunnel install cloudflared",
+    "Get it from https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/downloads/",
   plan(input) {
     const fields = createFieldReader("cloudflared", input);
     const tokenSecret = fields.secret("token");
