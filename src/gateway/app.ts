@@ -9,7 +9,7 @@ import { createChangeBudget } from "./app-budget.ts";
 import { fromFramework, notFound, sendError } from "./app-errors.ts";
 import { coerceQuery, readJsonBody } from "./app-input.ts";
 import { announcesBody, type BodyTiming, bodyTiming, discardRest } from "./body.ts";
-import { JsonBytes } from "./body-bytes.ts";
+import { JsonBytes, JsonText } from "./body-bytes.ts";
 import { isJsonObject } from "./body-json.ts";
 import { createValidator, type InputValidator } from "./body-validate.ts";
 import { withEtag } from "./etag.ts";
@@ -40,7 +40,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-const jsonType = "application/json; charset=utf-8";
+const jsonHeaders = { ...apiHeaders, "content-type": "application/json; charset=utf-8" };
 
 /**
  * The application behind the gate. Every request that arrives here was admitted; its route's scopes are judged once more
@@ -70,11 +70,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     // `close` comes after the last byte was handed over, and also when the client leaves before.
     if (afterSent && reply.raw.destroyed) afterSent();
     else if (afterSent) reply.raw.once("close", afterSent);
-    reply.code(status).headers(apiHeaders);
+    reply.code(status).headers(body === undefined ? apiHeaders : jsonHeaders);
     if (headers) reply.headers(headers);
     if (body === undefined) reply.send();
-    else if (body instanceof JsonBytes) reply.header("content-type", jsonType).send(body.bytes);
-    else reply.send(body);
+    else if (body instanceof JsonText) reply.send(body.text);
+    else reply.send(body instanceof JsonBytes ? body.bytes : JSON.stringify(body));
   }
 
   // Bodies are read by the routes themselves: bounded in bytes, time and depth before anything is parsed.

@@ -12,3 +12,12 @@ export class JsonBytes {
     return new JsonBytes(Buffer.concat([head, this.bytes.subarray(1)]));
   }
 }
+
+/** The same for a small answer that is kept: Node sends a text together with its headers in one write, bytes in two parts. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

@@ -6,7 +6,7 @@ import type { Engine, EngineCounts } from "../../engine/engine.ts";
 import { errorBody, SallyportError } from "../../errors.ts";
 import type { Awake, Remote } from "../../protocol/objects.ts";
 import { AckSchema, DaemonSchema } from "../../protocol/rest-answers.ts";
-import { JsonBytes } from "../body-bytes.ts";
+import { JsonText } from "../body-bytes.ts";
 import { type DaemonFacts, remoteFor } from "../native/snapshot-view.ts";
 import { type Route, type RouteAnswer, route } from "../route.ts";
 
@@ -23,7 +23,7 @@ export interface DaemonRouteOptions {
 /** `GET /api/daemon` and `POST /api/daemon/stop`. */
 export function daemonRoutes(options: DaemonRouteOptions): readonly Route[] {
   const { engine, changeLog, facts, stop } = options;
-  let last: { readonly parts: DescribedParts; readonly bytes: JsonBytes } | null = null;
+  let last: { readonly parts: DescribedParts; readonly text: JsonText } | null = null;
   return [
     route({
       method: "GET",
@@ -71,32 +71,30 @@ export function daemonRoutes(options: DaemonRouteOptions): readonly Route[] {
       );
   }
 
-  /** Clients ask this often and it seldom changes, so the bytes are kept for as long as everything in them is the same. */
-  function describe(lease: Lease | null): JsonBytes {
+  /** Clients ask this often and it seldom changes, so the text is kept for as long as everything in them is the same. */
+  function describe(lease: Lease | null): JsonText {
     const parts = partsOf(lease);
-    if (last && isSame(last.parts, parts)) return last.bytes;
+    if (last && isSame(last.parts, parts)) return last.text;
     const [counts, clients, idleMinutes, remote, awake] = parts;
-    const bytes = new JsonBytes(
-      Buffer.from(
-        JSON.stringify({
-          version: facts.version,
-          pid: facts.pid,
-          started: facts.started,
-          instance: changeLog.instance,
-          clients,
-          workspaces: counts.workspaces,
-          loaded_tabs: counts.loaded_tabs,
-          running_agents: counts.running_agents,
-          running_jobs: counts.running_jobs,
-          pending: counts.pending,
-          idle_minutes: idleMinutes,
-          remote,
-          awake,
-        }),
-      ),
+    const text = new JsonText(
+      JSON.stringify({
+        version: facts.version,
+        pid: facts.pid,
+        started: facts.started,
+        instance: changeLog.instance,
+        clients,
+        workspaces: counts.workspaces,
+        loaded_tabs: counts.loaded_tabs,
+        running_agents: counts.running_agents,
+        running_jobs: counts.running_jobs,
+        pending: counts.pending,
+        idle_minutes: idleMinutes,
+        remote,
+        awake,
+      }),
     );
-    last = { parts, bytes };
-    return bytes;
+    last = { parts, text };
+    return text;
   }
 
   function partsOf(lease: Lease | null): DescribedParts {
