@@ -54,10 +54,12 @@ const start: CommandSpec = {
     const target = await requireTarget(call);
     let remote = await target.rest.body<Remote>("POST", "/api/tunnel", body);
     if (call.options.wait !== false) remote = await settled(call, target, remote);
-    if (call.json) await call.out.json(remote);
     const { tunnel } = remote;
+    if (call.json) {
+      await call.out.json(remote);
+      return tunnel.state === "failed" ? exitCodes.failed : exitCodes.done;
+    }
     if (tunnel.state === "failed") throw failedError(`The tunnel is not up: ${tunnel.reason ?? "it failed"}`);
-    if (call.json) return exitCodes.done;
     for (const line of tunnelLines(tunnel)) await call.out.line(line);
     if (tunnel.state === "up") await showCode(call.io, call.out, await mintCode(target), remote);
     return exitCodes.done;

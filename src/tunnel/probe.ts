@@ -37,6 +37,8 @@ export function createProber(timeoutMs: number): Prober {
       if (waiting.get(rawId) === null) waiting.set(rawId, door);
     },
     async probe(target, signal) {
+      if (target.probeAddress !== null && splitAddress(target.probeAddress) === null)
+        return { ok: false, reason: "tunnel.probe_address in config.toml must be like 127.0.0.1:8443." };
       const id = randomSecret(24);
       waiting.set(id, null);
       try {
@@ -123,10 +125,12 @@ function answerText(answer: Answer): string {
   return "status" in answer ? `HTTP ${answer.status}` : answer.code || answer.message;
 }
 
-/** `127.0.0.1:8443`, `[::1]:8443`; null when it is neither. */
-export function splitAddress(raw: string): { readonly host: string; readonly port: number } | null {
-  const found = /^(?:\[([0-9A-Fa-f:]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(raw);
-  const port = Number(found?.[3]);
+/** `127.0.0.1:8443`, `[::1]:8443`, or without a port: the address's own. Null when it is neither. */
+export function splitAddress(raw: string): { readonly host: string; readonly port: number | null } | null {
+  const found = /^(?:\[([0-9A-Fa-f:]+)\]|([^:[\]/\s]+))(?::(\d{1,5}))?$/.exec(raw);
   const host = found?.[1] ?? found?.[2];
-  return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : null;
+  if (host === undefined) return null;
+  if (found?.[3] === undefined) return { host, port: null };
+  const port = Number(found[3]);
+  return port >= 1 && port <= 65_535 ? { host, port } : null;
 }

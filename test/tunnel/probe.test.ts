@@ -83,7 +83,7 @@ describe("splitAddress", () => {
   it.each([
     ["127.0.0.1:8443", { host: "127.0.0.1", port: 8_443 }],
     ["[::1]:8443", { host: "::1", port: 8_443 }],
-    ["box", null],
+    ["box", { host: "box", port: null }],
     ["box:0", null],
     ["box:99999", null],
     ["::1:80", null],
