@@ -18,18 +18,18 @@ export function createValidator(schema: TSchema): InputValidator {
     assert(value) {
       compiled ??= Compile(schema);
       if (compiled.Check(value)) return;
-      const field = firstWrongField(compiled, value);
+      const { field, problem } = firstWrong(compiled, value);
       if (field === "") throw new SallyportError("invalid_field", "This must be a JSON object.");
-      throw new SallyportError("invalid_field", `The field "${field}" is missing or not as it must be.`, {
-        field,
-      });
+      throw new SallyportError("invalid_field", `The field "${field}" ${problem}.`, { field });
     },
   };
 }
 
-function firstWrongField(validator: Validator, value: unknown): string {
-  const [first] = validator.Errors(withShortArrays(value));
-  if (!first) return "";
+/** The dotted path of the first wrong field, and what the schema says of it: nothing of the value is repeated. */
+function firstWrong(validator: Validator, value: unknown): { field: string; problem: string } {
+  const errors = validator.Errors(withShortArrays(value));
+  const [first] = errors;
+  if (!first) return { field: "", problem: "" };
   const path = first.instancePath
     .split("/")
     .slice(1)
@@ -38,8 +38,16 @@ function firstWrongField(validator: Validator, value: unknown): string {
   if (first.keyword === "required") {
     const [missing] = first.params.requiredProperties;
     if (missing !== undefined) path.push(missing);
+    return { field: path.join("."), problem: "is missing" };
   }
-  return path.join(".");
+  // A choice is a union of constants, each of which says only that it is not the one.
+  const choices = errors.flatMap((error) =>
+    error.keyword === "const" && error.instancePath === first.instancePath
+      ? [JSON.stringify(error.params.allowedValue)]
+      : [],
+  );
+  const problem = choices.length > 0 ? `must be ${choices.join(" or ")}` : first.message;
+  return { field: path.join("."), problem };
 }
 
 /** Looking for the error visits every element; a million wrong ones would take seconds. */
