@@ -27,7 +27,9 @@ export function clientTypes(root) {
     }
     if (found.length > 1)
       throw new Error(`client types: ${name} is declared in ${found.map(({ file }) => file).join(" and ")}`);
-    const [{ text, references }] = found;
+    const [{ text, references, isValue }] = found;
+    // A property may be called like a constant; what a type needs of one was written out.
+    if (isValue && !published.has(name)) continue;
     taken.set(name, text);
     for (const each of references) if (!taken.has(each)) wanted.push(each);
   }
@@ -74,7 +76,12 @@ function declarationsOf(program, source) {
       const text = isFromSchema(statement)
         ? writtenOut(checker, sourceOf(fileName), statement, name)
         : statement.getFullText(file).trim();
-      const entry = { file: relative(source, fileName), text, references: referencesOf(text) };
+      const entry = {
+        file: relative(source, fileName),
+        text,
+        references: referencesOf(text),
+        isValue: ts.isVariableStatement(statement),
+      };
       declared.set(name, [...(declared.get(name) ?? []), entry]);
     }
   }

@@ -53,7 +53,12 @@ function partsAfter(state: Snapshot, change: Change): Partial<Snapshot> {
       return { workspaces: state.workspaces.filter(({ id }) => id !== change.workspace) };
     case "tab_created":
     case "tab_updated":
-      return { workspace: withTab(state.workspace, change.tab) };
+      return {
+        workspace: withTab(state.workspace, change.tab),
+        // What an agent of it asks goes with the tab to another workspace.
+        pending: moved(state.pending, change.tab),
+        questions: moved(state.questions, change.tab),
+      };
     case "tab_closed":
       return { workspace: withoutTab(state.workspace, change.tab) };
     case "tabs_reordered":
@@ -172,6 +177,14 @@ function put<T extends { readonly id: string }>(list: readonly T[], item: T): T[
   return list.some(({ id }) => id === item.id)
     ? list.map((each) => (each.id === item.id ? item : each))
     : [...list, item];
+}
+
+function moved<T extends { readonly tab: string; readonly workspace: string }>(
+  list: readonly T[],
+  { id, workspace }: Tab,
+): readonly T[] {
+  const isMoved = (item: T): boolean => item.tab === id && item.workspace !== workspace;
+  return list.some(isMoved) ? list.map((item) => (isMoved(item) ? { ...item, workspace } : item)) : list;
 }
 
 function putRequest<T extends { readonly request_id: string }>(list: readonly T[], item: T): T[] {

@@ -100,6 +100,16 @@ describe("applyChange", () => {
     expect(following(moved, { type: "tab_closed", tab: "t1" }).workspace.tabs).toEqual([]);
   });
 
+  it("takes what waits along when its tab goes to another workspace", () => {
+    const state = following(
+      withAgent,
+      event({ type: "permission_requested", ...request }),
+      event({ type: "question_asked", ...question }),
+      { type: "tab_updated", tab: { ...tabRow, workspace: "w2" } },
+    );
+    expect([...state.pending, ...state.questions].map(({ workspace }) => workspace)).toEqual(["w2", "w2"]);
+  });
+
   it("follows modes, agents and workspaces", () => {
     const state = following(
       withAgent,
