@@ -6,6 +6,7 @@ import { gate } from "./rows/gate.ts";
 import { jobUnwatched } from "./rows/job-unwatched.ts";
 import { jobWatched } from "./rows/job-watched.ts";
 import { latency } from "./rows/latency.ts";
+import { reconnect } from "./rows/reconnect.ts";
 import { revoke } from "./rows/revoke.ts";
 import { sessions } from "./rows/sessions.ts";
 import { slowReader } from "./rows/slow-reader.ts";
@@ -21,6 +22,7 @@ const rows: Readonly<Record<string, Row>> = {
   "slow-reader": slowReader,
   start,
   sessions,
+  reconnect,
   "forged-tokens": forgedTokens,
   revoke,
   watching,
