@@ -47,7 +47,9 @@ async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foregroun
     const link = await requireDaemon(call.paths, io.env);
     await out.line(link.file.url);
     for (const warning of foreground.warnings) await out.note(`sallyport: ${inline(warning)}`);
-    await showInvitation(call, link);
+    const remote = await showInvitation(call, link);
+    if (remote.access !== "off" && !flags.remote && flags.tunnel === null)
+      await out.note("Remote access is still on from last time. To shut it: sallyport remote off");
     if (flags.tunnel !== null) await startTunnel(call, link, flags.tunnel);
     if (isOn(call, "open")) await openPage(call, link);
     if (io.keyboard !== null && io.stdout.isTerminal) {
@@ -58,7 +60,9 @@ async function stayInFront(call: Call, flags: DaemonFlags, foreground: Foregroun
         );
       });
     }
-    return await foreground.ended;
+    const code = await foreground.ended;
+    if (code === exitCodes.done) await out.note("Stopped. Jobs go on.");
+    return code;
   } catch (error) {
     await foreground.stop();
     throw error;
@@ -77,11 +81,13 @@ async function onKey(call: Call, link: DaemonLink, foreground: Foreground, key: 
   switch (key.toLowerCase()) {
     case "r":
       await link.rest.body<Remote>("POST", "/api/remote", { access: "on" });
-      return showInvitation(call, link);
+      await showInvitation(call, link);
+      return;
     case "t":
       return startTunnel(call, link, "cloudflared");
     case "p":
-      return showInvitation(call, link);
+      await showInvitation(call, link);
+      return;
     case "q":
     case "\u0003":
       return foreground.stop();
@@ -90,7 +96,8 @@ async function onKey(call: Call, link: DaemonLink, foreground: Foreground, key: 
   }
 }
 
-async function showInvitation(call: Call, link: DaemonLink): Promise<void> {
+async function showInvitation(call: Call, link: DaemonLink): Promise<Remote> {
   const remote = await link.rest.body<Remote>("GET", "/api/remote");
   await showCode(call.io, call.out, await mintCode(link), remote);
+  return remote;
 }

@@ -125,7 +125,11 @@ export function createLibrary(options: LibraryOptions): Library {
       actor.assertLive();
       await orRefuse(
         unlink(transcriptPath(folder, id)).catch((error: NodeJS.ErrnoException) => {
-          if (error.code === "ENOENT") throw new SallyportError("not_found", "There is no such session.");
+          if (error.code === "ENOENT")
+            throw new SallyportError(
+              "not_found",
+              "There is no such session. See the list: sallyport sessions",
+            );
           throw error;
         }),
       );

@@ -172,7 +172,10 @@ export function createJobCommands(options: JobCommandsOptions): JobCommands {
 
   function known(jobId: string): Job {
     const job = isJobId(jobId) ? jobs.get(jobId) : null;
-    if (!job) throw new SallyportError("not_found", "There is no such job.", { field: "job" });
+    if (!job)
+      throw new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
+        field: "job",
+      });
     return job;
   }
 

@@ -111,7 +111,8 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
 
   function existing(id: string): Entry {
     const entry = entries.get(id);
-    if (!entry) throw new SallyportError("not_found", "No such device is paired.");
+    if (!entry)
+      throw new SallyportError("not_found", "No such device is paired. See the list: sallyport devices");
     return entry;
   }
 

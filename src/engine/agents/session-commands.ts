@@ -89,7 +89,10 @@ export function createSessionCommands(options: SessionCommandsOptions): SessionC
         );
       },
     );
-    if (!facts) throw new SallyportError("not_found", "There is no such session.", { field: "agent" });
+    if (!facts)
+      throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
+        field: "agent",
+      });
     if (facts.damaged || facts.cwd === null || facts.runtime === null)
       throw new SallyportError(
         "invalid_field",
@@ -117,7 +120,10 @@ export function createSessionCommands(options: SessionCommandsOptions): SessionC
     async open({ agent: id }, actor) {
       options.assertOpen();
       actor.assertLive();
-      if (!isId(id)) throw new SallyportError("not_found", "There is no such session.", { field: "agent" });
+      if (!isId(id))
+        throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
+          field: "agent",
+        });
       while (!store.findAgent(id)) {
         const other = opening.get(id);
         // The other one's failure is told to whoever asked for it; here it is tried again.

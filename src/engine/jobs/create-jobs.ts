@@ -129,7 +129,10 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
 
   function need(id: string): JobEntry {
     const entry = find(id);
-    if (entry === null) throw new SallyportError("not_found", "There is no such job.", { field: "job" });
+    if (entry === null)
+      throw new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
+        field: "job",
+      });
     return entry;
   }
 

@@ -77,5 +77,5 @@ export function isEvent(record: JsonRecord): boolean {
 }
 
 function noSession(): SallyportError {
-  return new SallyportError("not_found", "There is no such session.");
+  return new SallyportError("not_found", "There is no such session. See the list: sallyport sessions");
 }

@@ -47,7 +47,8 @@ export function deviceRoutes(deps: DeviceDeps): readonly Route[] {
 
   function target(id: string | undefined): RegisteredDevice {
     const device = id === undefined ? undefined : devices.list().find(({ stored }) => stored.id === id);
-    if (!device) throw new SallyportError("not_found", "No such device is paired.");
+    if (!device)
+      throw new SallyportError("not_found", "No such device is paired. See the list: sallyport devices");
     return device;
   }
 
