@@ -18,8 +18,11 @@ export interface Ack {
 }
 
 /** A prompt was taken: `turn` is what it began, or will begin when it was queued. */
-export type PromptAck = ReplyOf<"prompt">;
-export type ReceiptReply = ReplyOf<"receipt">;
+export type PromptAck = Replies["prompt"];
+export type ReceiptReply = Replies["receipt"];
+
+/** By command. A table and no function of types, so that the published types can be written out without the schemas. */
+type Replies = { readonly [T in CommandType]: ReplyOf<T> };
 
 /** What a command of type `T` is answered with. More fields may be there than are named. */
-export type ReplyTo<T extends string> = T extends CommandType ? ReplyOf<T> : Ack;
+export type ReplyTo<T extends string> = T extends CommandType ? Replies[T] : Ack;
