@@ -59,6 +59,9 @@ function slowSocket() {
   return {
     construct: SlowSocket as unknown as WebSocketConstructor,
     seen,
+    get connections() {
+      return open.size;
+    },
     pause() {
       isPaused = true;
       for (const socket of open) if (socket.readyState === WebSocket.OPEN) socket.pause();
@@ -183,7 +186,9 @@ describe("three clients of one daemon", () => {
         Array.from({ length: steady.revs.length }, (_, index) => (steady.revs[0] ?? 0) + index),
       );
       for (const { revs } of [flapping, slow]) expect(revs).toEqual([...new Set(revs)].sort((a, b) => a - b));
-      expect(slowly.seen.some((text) => text.startsWith('{"type":"lagged"'))).toBe(true);
+      // On a machine under load it did not read for so long that it was closed (4408), and came back with `since`.
+      const hasLagged = slowly.seen.some((text) => text.startsWith('{"type":"lagged"'));
+      expect(hasLagged || slowly.connections > 1).toBe(true);
       way.close();
     },
     slowMs,
