@@ -40,6 +40,11 @@ export interface App {
   close(): Promise<void>;
 }
 
+const flatJsonHeaders: readonly string[] = [
+  ...Object.entries(apiHeaders).flat(),
+  "content-type",
+  "application/json; charset=utf-8",
+];
 const jsonHeaders = { ...apiHeaders, "content-type": "application/json; charset=utf-8" };
 
 /**
@@ -67,14 +72,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
   function send(reply: FastifyReply, answer: RouteAnswer): void {
     const { status = 200, body, headers, afterSent } = answer;
+    if (body instanceof JsonText && !headers && !afterSent) {
+      sendKept(reply, status, body.text);
+      return;
+    }
     // `close` comes after the last byte was handed over, and also when the client leaves before.
     if (afterSent && reply.raw.destroyed) afterSent();
     else if (afterSent) reply.raw.once("close", afterSent);
     reply.code(status).headers(body === undefined ? apiHeaders : jsonHeaders);
     if (headers) reply.headers(headers);
     if (body === undefined) reply.send();
-    else if (body instanceof JsonText) reply.send(body.text);
-    else reply.send(body instanceof JsonBytes ? body.bytes : JSON.stringify(body));
+    else if (body instanceof JsonBytes) reply.send(body.bytes);
+    else reply.send(body instanceof JsonText ? body.text : JSON.stringify(body));
   }
 
   // Bodies are read by the routes themselves: bounded in bytes, time and depth before anything is parsed.
@@ -174,6 +183,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     server: framework.server,
     close: () => framework.close(),
   };
+}
+
+/** What clients poll leaves around the framework's reply: its headers are always the same, so one flat list is enough. */
+function sendKept(reply: FastifyReply, status: number, text: string): void {
+  reply.hijack();
+  reply.raw.writeHead(status, [...flatJsonHeaders, "content-length", String(Buffer.byteLength(text))]);
+  reply.raw.end(text);
 }
 
 function queryReader(route: Route): (rawQuery: unknown) => unknown {

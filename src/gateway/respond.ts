@@ -43,9 +43,24 @@ export function refusalBody(refusal: Refusal): ErrorBody {
   };
 }
 
+const maxRemembered = 256;
+const remembered = new Map<string, RefusalAnswer>();
+
+/** There are few different refusals, and floods of them: what was written once is written again. */
+function rememberedAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
+  if (refusal.field !== undefined || refusal.reason !== undefined) return refusalAnswer(refusal, close);
+  const key = `${close} ${refusal.code} ${refusal.retryAfterSeconds} ${refusal.message}`;
+  let answer = remembered.get(key);
+  if (answer === undefined) {
+    answer = refusalAnswer(refusal, close);
+    if (remembered.size < maxRemembered) remembered.set(key, answer);
+  }
+  return answer;
+}
+
 /** Answers in turn on a connection that the HTTP server still holds. */
 export function sendRefusal(response: ServerResponse, refusal: Refusal, close: boolean): void {
-  const answer = refusalAnswer(refusal, close);
+  const answer = rememberedAnswer(refusal, close);
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
 }
