@@ -14,7 +14,7 @@ const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"
 const define = { __SALLYPORT_VERSION__: JSON.stringify(version) };
 
 /** Native or optional packages stay outside; they are loaded when first used, or not at all. */
-const external = ["argon2", "bufferutil", "utf-8-validate", "pino-pretty"];
+const external = ["argon2", "@agentclientprotocol/sdk", "web-push", "bufferutil", "utf-8-validate", "pino-pretty"];
 
 const shebang = "#!/usr/bin/env node\n";
 
