@@ -1,4 +1,4 @@
-import { type IpAddress, limitKey, parseIp, unmapIpv4 } from "./ip-address.ts";
+import { type IpAddress, limitKey, parseIp, unmapIpv4 } from "../lib/ip-address.ts";
 import { parseAuthority } from "./parse-authority.ts";
 import type { HeaderFacts } from "./read-headers.ts";
 import type { IsTrustedProxy } from "./trusted-proxies.ts";

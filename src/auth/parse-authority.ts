@@ -1,4 +1,4 @@
-import { ipKey, isLoopbackIp, parseIpv4, parseIpv6 } from "./ip-address.ts";
+import { ipKey, isLoopbackIp, parseIpv4, parseIpv6 } from "../lib/ip-address.ts";
 
 /** A host with an optional port, as a Host header, an Origin or a public address names it. */
 export interface Authority {

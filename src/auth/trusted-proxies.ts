@@ -1,4 +1,4 @@
-import { type IpAddress, parseIp, unmapIpv4 } from "./ip-address.ts";
+import { type IpAddress, parseIp, unmapIpv4 } from "../lib/ip-address.ts";
 
 export type IsTrustedProxy = (address: IpAddress) => boolean;
 

@@ -8,7 +8,7 @@ import type { DaemonFacts } from "../gateway/native/snapshot-view.ts";
 import { createSocketRegistry } from "../gateway/sockets/registry.ts";
 import { isStaticPath, loadStaticFiles } from "../gateway/static.ts";
 import { toTime } from "../lib/clock.ts";
-import { createRetryingWriter } from "../pairing/retrying-writer.ts";
+import { createRetryingWriter } from "../lib/retrying-writer.ts";
 import type { Access } from "../protocol/objects.ts";
 import { noTunnel } from "../tunnel/supervisor.ts";
 import type { Closers } from "./closers.ts";

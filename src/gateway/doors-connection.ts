@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { type IpAddress, isLoopbackIp, limitKey } from "../auth/ip-address.ts";
+import { type IpAddress, isLoopbackIp, limitKey } from "../lib/ip-address.ts";
 import { limits } from "../protocol/limits.ts";
 import type { ResponseWatcher, WatchedResponse } from "./doors-http.ts";
 import type { PeerFacts } from "./gate-pass.ts";

@@ -1,6 +1,5 @@
 import type { ArrivalKind } from "../auth/check-framing.ts";
 import type { AddressSource } from "../auth/client-address.ts";
-import type { IpAddress } from "../auth/ip-address.ts";
 import type { Authority } from "../auth/parse-authority.ts";
 import type { Target } from "../auth/parse-target.ts";
 import type { Lease, RequestClass, VerifyCredential } from "../auth/principal.ts";
@@ -10,6 +9,7 @@ import type { DoorKind } from "../auth/request-class.ts";
 import type { Throttle } from "../auth/throttle.ts";
 import type { IsTrustedProxy } from "../auth/trusted-proxies.ts";
 import type { Refusal } from "../errors.ts";
+import type { IpAddress } from "../lib/ip-address.ts";
 import type { Access } from "../protocol/objects.ts";
 import type { RouteMatch, RouteTable } from "./gate-routes.ts";
 

@@ -2,11 +2,11 @@ import type { Lease } from "../auth/principal.ts";
 import { SallyportError } from "../errors.ts";
 import { writeFileAtomic } from "../lib/atomic-file.ts";
 import { type Clock, toTime } from "../lib/clock.ts";
+import { createRetryingWriter, writeRefused } from "../lib/retrying-writer.ts";
 import type { PairedDevice } from "../protocol/objects.ts";
 import { type Scope, scopes as scopeOrder } from "../protocol/scopes.ts";
 import { formatDeviceFile, maxDevices, type StoredDevice } from "./device-file.ts";
 import { createLease, type LeaseHandle } from "./lease.ts";
-import { createRetryingWriter, writeRefused } from "./retrying-writer.ts";
 
 /** A device as it is now; `lease` is the one object that stands for it while the process lives. */
 export interface RegisteredDevice {

@@ -1,7 +1,7 @@
 import type { TokenKeys } from "../auth/device-token.ts";
 import { toTime } from "../lib/clock.ts";
+import { createSecretFile } from "../lib/create-secret-file.ts";
 import { readSecretFile } from "../lib/secret-file.ts";
-import { createSecretFile } from "./create-secret-file.ts";
 import { newKeyFile, parseKeyFile } from "./daemon-key.ts";
 import { formatDeviceFile, parseDeviceFile, type StoredDevice } from "./device-file.ts";
 import { damagedFile, unusableFile } from "./start-error.ts";

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { newMasterToken, parseMasterTokenFile } from "../auth/master-token.ts";
+import { createSecretFile } from "../lib/create-secret-file.ts";
 import { readSecretFile } from "../lib/secret-file.ts";
-import { createSecretFile } from "./create-secret-file.ts";
 import { damagedFile, unusableFile } from "./start-error.ts";
 
 export const maxMasterTokenFileBytes = 4_096;

@@ -2,8 +2,8 @@ import { newMasterToken } from "../auth/master-token.ts";
 import type { Lease } from "../auth/principal.ts";
 import { createTokenDigester, digestsEqual, type TokenDigester } from "../auth/token-digest.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createSecretFile } from "../lib/create-secret-file.ts";
 import { type Scope, scopes } from "../protocol/scopes.ts";
-import { createSecretFile } from "./create-secret-file.ts";
 import { createLease, type LeaseHandle } from "./lease.ts";
 import {
   type FileIdentity,

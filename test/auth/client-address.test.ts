@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AddressSource, clientAddress } from "../../src/auth/client-address.ts";
-import { limitKey, parseIp } from "../../src/auth/ip-address.ts";
 import { readHeaders } from "../../src/auth/read-headers.ts";
 import { trustedProxies } from "../../src/auth/trusted-proxies.ts";
+import { limitKey, parseIp } from "../../src/lib/ip-address.ts";
 
 const isTrusted = trustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "::ffff:172.16.0.1"]);
 

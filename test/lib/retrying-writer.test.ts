@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createRetryingWriter, writeRefused } from "../../src/pairing/retrying-writer.ts";
+import { createRetryingWriter, writeRefused } from "../../src/lib/retrying-writer.ts";
 
 describe("createRetryingWriter", () => {
   it("shares one write among those who wait, and never runs two at once", async () => {

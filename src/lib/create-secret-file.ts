@@ -1,7 +1,7 @@
 import { link, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { createFileExclusive, syncFolder } from "../lib/atomic-file.ts";
-import { randomSecret } from "../lib/ids.ts";
+import { createFileExclusive, syncFolder } from "./atomic-file.ts";
+import { randomSecret } from "./ids.ts";
 
 /**
  * Creates a secret file (0600) in one step: it appears whole or not at all, and never replaces one that is there. A crash

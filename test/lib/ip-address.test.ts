@@ -9,7 +9,7 @@ import {
   parseIpv4,
   parseIpv6,
   parsePeerAddress,
-} from "../../src/auth/ip-address.ts";
+} from "../../src/lib/ip-address.ts";
 
 describe("parseIpv4", () => {
   it.each([

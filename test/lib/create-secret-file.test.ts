@@ -1,7 +1,7 @@
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { createSecretFile } from "../../src/pairing/create-secret-file.ts";
-import { temporaryHome } from "./fakes.ts";
+import { createSecretFile } from "../../src/lib/create-secret-file.ts";
+import { temporaryHome } from "../pairing/fakes.ts";
 
 describe("createSecretFile", () => {
   it("race: of many at once one wins, and the file is whole", async () => {
