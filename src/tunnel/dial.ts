@@ -46,7 +46,7 @@ export interface DialEnd {
 export async function watchDial(options: DialOptions, signal: AbortSignal): Promise<DialEnd> {
   const bell = createBell();
   const talk = createToolTalk(options.plan, bell.ring);
-  const tail = tailOutput(options.child.logPath, talk.hear);
+  const tail = tailOutput(options.child.logPath, { onLine: talk.hear, secrets: options.plan.secrets });
   let exit: { readonly code: number | null } | null = null;
   void options.child.exited.then(async (code) => {
     await tail.close();

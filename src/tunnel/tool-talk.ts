@@ -1,6 +1,7 @@
 import { plainText } from "../lib/visible-text.ts";
 import type { Finding, TunnelPlan } from "./provider.ts";
 import { stripAnsi } from "./public-url.ts";
+import { createRedactor } from "./redact-secrets.ts";
 
 const maxTextLength = 300;
 const maxCandidates = 4;
@@ -21,6 +22,7 @@ export interface ToolTalk {
 /** @param onNews something other than the last line has changed */
 export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
   const read = plan.createReader();
+  const redact = createRedactor(plan.secrets);
   const candidates: string[] = plan.publicUrl === null ? [] : [plan.publicUrl];
   let isReady = false;
   let waiting: ToolTalk["waiting"] = null;
@@ -28,11 +30,9 @@ export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
   let lastLine: string | null = null;
   let lastRaw = "";
 
-  /** Tools repeat what they were given, tokens included; and what they print may be anybody's text. */
+  /** What tools print may be anybody's text. */
   function clean(text: string): string {
-    let plain = plainText(stripAnsi(text)).trim();
-    for (const secret of plan.secrets) plain = plain.replaceAll(secret, "[secret]");
-    return plain.slice(0, maxTextLength);
+    return plainText(text).trim().slice(0, maxTextLength);
   }
 
   function take(finding: Finding): void {
@@ -60,9 +60,11 @@ export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
   }
 
   return {
-    hear(line) {
-      if (line === lastRaw) return;
-      lastRaw = line;
+    hear(rawLine) {
+      if (rawLine === lastRaw) return;
+      lastRaw = rawLine;
+      // Tools repeat what they were given, tokens included: nobody behind this sees one.
+      const line = redact(stripAnsi(rawLine));
       const text = clean(line);
       if (text !== "") lastLine = text;
       const finding = read(line);

@@ -4,7 +4,8 @@ import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isRunning, type ProcessIdentity, readProcessIdentity } from "../lib/process-identity.ts";
-import { watchdogArguments } from "./watchdog.ts";
+import { endStrays } from "./strays.ts";
+import { runMark, watchdogArguments } from "./watchdog.ts";
 
 /** What is kept on disk of a running tool, for the daemon that follows. */
 export interface ChildRecord {
@@ -21,7 +22,7 @@ export interface TunnelChild {
   readonly logPath: string;
   /** Resolves when the leader of its group is gone, with the tool's exit status where it is known. Never rejects. */
   readonly exited: Promise<number | null>;
-  /** Ends the group: SIGTERM, SIGKILL after three seconds. Resolves when it is gone and its files are removed. */
+  /** Ends it and all it started: SIGTERM, SIGKILL after three seconds. Resolves when they are gone and its files are removed. */
   stop(): Promise<void>;
   /** Lets it live on without us for a while, for the daemon that follows to take over. */
   handOver(): Promise<void>;
@@ -51,7 +52,7 @@ export async function spawnChild({ folder, generation, words, env }: SpawnOption
   try {
     const child = spawn("/bin/sh", watchdogArguments(files.pipe, files.exit, words), {
       cwd: "/",
-      env,
+      env: { ...env, [runMark]: generation },
       detached: true,
       stdio: ["pipe", log.fd, log.fd],
     });
@@ -96,6 +97,7 @@ export async function adoptChild(folder: string, record: ChildRecord): Promise<T
 /** Ends what an earlier daemon left running, if it is still exactly that process. Resolves when it is gone. */
 export async function reapChild(folder: string, record: ChildRecord): Promise<void> {
   await killGroup(record.identity);
+  await endStrays(record.generation);
   await removeFiles(filesOf(folder, record.generation));
 }
 
@@ -131,6 +133,8 @@ function createChild(parts: ChildParts): TunnelChild {
     late.abort();
     if (first === "late") await killGroup(record.identity);
     await parts.exited;
+    // The watchdog has seen to them, unless the tool ended it first.
+    await endStrays(record.generation);
     await removeFiles(files);
   }
 

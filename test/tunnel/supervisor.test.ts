@@ -210,6 +210,32 @@ describe("a tunnel's supervisor", () => {
     expect(await survivors()).toEqual([]);
   });
 
+  it.each([
+    ["is stopped", false],
+    ["ended its watchdog and then is stopped", true],
+  ])("rude: a helper in a session of its own is gone after the tool %s", async (_, killsWatchdog) => {
+    const own = harness();
+    // A session and process group of its own, deaf to SIGTERM, and forking on.
+    const helper = `setsid sh -c 'trap "" TERM HUP; (while :; do sleep 1; done) & while :; do sleep 1; done # ${folder}' &`;
+    await own.start(
+      `${helper}\necho "https://one.example"; while [ ! -e "${folder}/turn" ]; do sleep 0.05; done; ${killsWatchdog ? "kill -9 $PPID;" : ""} ${forever}`,
+    );
+    await own.until("up");
+    await writeFile(join(folder, "turn"), "");
+    if (killsWatchdog) await own.until("failed");
+    await own.supervisor.stop();
+    expect(await survivors()).toEqual([]);
+  });
+
+  it("rude: a tool that puts itself into a session of its own and exits leaves nothing", async () => {
+    const own = harness();
+    await own.start(
+      `setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done # ${folder}' </dev/null >/dev/null 2>&1 & echo "https://one.example"`,
+    );
+    expect((await own.until("failed")).reason).toContain("exit code 0");
+    expect(await survivors()).toEqual([]);
+  });
+
   it("a helper that outlives its tool is ended with it", async () => {
     const own = harness();
     await own.start(`( trap '' TERM; exec sh -c 'while :; do sleep 1; done # ${folder}' ) & exit 1`);
