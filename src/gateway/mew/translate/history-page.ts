@@ -1,0 +1,127 @@
+import type { SessionPage } from "../../../engine/engine.ts";
+import type { AgentEvent } from "../../../protocol/events.ts";
+import type { MewMessage } from "../../../protocol/mew/values.ts";
+import { type HistoryMessage, type HistoryOptions, historyOf } from "./history.ts";
+
+/** Reads one page of a transcript: `engine.readSession` of the agent. */
+export type ReadPage = (page: { readonly before?: number; readonly limit?: number }) => Promise<SessionPage>;
+
+export interface HistoryPageOptions extends Pick<HistoryOptions, "agent" | "provider" | "model"> {
+  readonly read: ReadPage;
+  /** The `next_cursor` of an earlier page; absent: the newest messages. */
+  readonly before?: number;
+  readonly maxMessages: number;
+  readonly maxBytes?: number;
+}
+
+export interface HistoryPage {
+  /** Oldest first. */
+  readonly messages: readonly MewMessage[];
+  /** Where the page before this one ends; null at the beginning of the transcript, or of what was not cleared. */
+  readonly nextCursor: number | null;
+  /** Live events of the agent with a `seq` up to this are in the page already. */
+  readonly seq: number;
+}
+
+/** The newest messages of a session take at most this much of JSON text. */
+export const historyBytes = 8 * 1024 * 1024;
+/** Most messages of one page, and how many where a client does not say. */
+export const pageMessages = 24;
+
+const recordsAtOnce = 200;
+const maxReads = 64;
+/** Kinds of records that become a message, or a part of one. */
+const spoken: ReadonlySet<AgentEvent["type"]> = new Set([
+  "user_message",
+  "assistant_message",
+  "tool_started",
+  "compacted",
+]);
+
+interface Chunk {
+  /** Passed as `before` to get this chunk; undefined for the newest. */
+  readonly before: number | undefined;
+  readonly page: SessionPage;
+}
+
+/**
+ * The messages before a cursor, at most so many and so large; at least one, however large, where there is one. A page
+ * begins where no call is torn from its end, unless no such place is near. Memory: a multiple of `maxBytes`.
+ */
+export async function readHistoryPage(options: HistoryPageOptions): Promise<HistoryPage> {
+  const { read, maxMessages, maxBytes = historyBytes } = options;
+  const chunks: Chunk[] = [];
+  let spokenCount = 0;
+  let bytes = 0;
+  let cleared = false;
+  for (let before = options.before; chunks.length < maxReads; ) {
+    const page = await read({ ...(before === undefined ? {} : { before }), limit: recordsAtOnce });
+    chunks.unshift({ before, page });
+    for (const record of page.records) {
+      if (spoken.has(record.type)) spokenCount += 1;
+      if (record.type === "cleared") cleared = true;
+    }
+    bytes += JSON.stringify(page.records).length;
+    // One more than wanted, so that the cut finds the place where the page begins.
+    if (page.before === null || cleared || spokenCount > 2 * maxMessages || bytes > 2 * maxBytes) break;
+    before = page.before;
+  }
+  const newest = chunks.at(-1)?.page;
+  const records = chunks.flatMap(({ page }) => page.records);
+  const all = historyOf(records, {
+    agent: options.agent,
+    provider: options.provider,
+    model: options.model,
+    streaming: options.before === undefined ? (newest?.streaming ?? null) : null,
+    isNewest: options.before === undefined,
+  });
+  const from = cutHistory(all, { maxMessages, maxBytes });
+  const first = all[from];
+  const isWhole = from === 0 && (cleared || (chunks[0]?.page.before ?? null) === null);
+  return {
+    messages: all.slice(from).map(({ message }) => message),
+    nextCursor: isWhole || !first ? null : await cursorAt(read, chunks, from === 0 ? 0 : first.firstRecord),
+    seq: newest?.seq ?? 0,
+  };
+}
+
+/** The index of the first message that still fits, counted from the newest. */
+export function cutHistory(
+  all: readonly HistoryMessage[],
+  { maxMessages, maxBytes }: { readonly maxMessages: number; readonly maxBytes: number },
+): number {
+  let bytes = 0;
+  let from = all.length;
+  while (from > 0 && all.length - from < maxMessages) {
+    // A character of JSON text is up to three bytes in UTF-8; the bound is one of bytes.
+    bytes += Buffer.byteLength(JSON.stringify(all[from - 1]?.message)) + 1;
+    if (bytes > maxBytes && from < all.length) break;
+    from -= 1;
+  }
+  if (from === 0) return 0;
+  const whole = all.findIndex((each, at) => at >= from && each.maySplit);
+  return whole === -1 || whole - from > maxMessages / 2 ? from : whole;
+}
+
+/** The offset of a record, counted over all chunks: a chunk is read again that begins with it. */
+async function cursorAt(read: ReadPage, chunks: readonly Chunk[], record: number): Promise<number | null> {
+  let at = record;
+  for (const { before, page } of chunks) {
+    if (at >= page.records.length) {
+      at -= page.records.length;
+      continue;
+    }
+    if (at === 0) return page.before;
+    const wanted = page.records[at]?.seq;
+    let limit = page.records.length - at;
+    // The newest chunk may have grown meanwhile; what came is counted, and read beyond.
+    for (let tries = 0; tries < 8; tries += 1) {
+      const again = await read({ ...(before === undefined ? {} : { before }), limit });
+      if (again.records[0]?.seq === wanted) return again.before;
+      const newer = again.records.filter(({ seq }) => seq > page.seq).length;
+      limit = page.records.length - at + newer;
+    }
+    return page.before;
+  }
+  return chunks.at(-1)?.page.before ?? null;
+}
