@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { SallyportError } from "../../errors.ts";
+import { ancestorsOf, isFileOfHome, sameFile, touchesHome } from "./off-limits.ts";
+import { isKernelFile, pathOfOpened } from "./opened-path.ts";
+import { checkPathText } from "./path-text.ts";
+
+export interface WriteLimits {
+  /** The folder of Sallyport itself; nothing in it is ever written for an agent. */
+  readonly homeFolder: string;
+  /** Of the file as it is: what is larger is not replaced. */
+  readonly maxBytes: number;
+}
+
+/** What a write to a path would really change. */
+export interface WriteTarget {
+  /** Links resolved: what is judged, shown and written. */
+  readonly realPath: string;
+  /** The file as it is; null where there is none yet. */
+  readonly before: Buffer | null;
+}
+
+/**
+ * Says what a write to `rawPath` would change, without changing anything. Links are followed first, the last one too.
+ *
+ * @param rawPath absolute
+ * @throws SallyportError invalid_field (no absolute path, a folder in the file's place), path_refused, too_large
+ */
+export async function findWriteTarget(rawPath: string, limits: WriteLimits): Promise<WriteTarget> {
+  checkPathText(rawPath, "path");
+  const path = resolve(rawPath);
+  const realPath = await realTarget(path);
+  const folder = await nearestFolder(dirname(realPath));
+  await checkFolder(folder, limits);
+  // Opening alone can do something to a device; the check that counts is the one on the opened file.
+  const named = await lstat(realPath).catch(() => null);
+  if (named?.isDirectory()) throw notAFile();
+  if (named && !named.isFile()) throw refuse("it is not a regular file");
+  const handle = await open(realPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+      throw refuse(`it cannot be opened (${error.code ?? "unknown error"})`, error);
+    },
+  );
+  if (!handle) return { realPath, before: null };
+  try {
+    const opened = await handle.stat();
+    await checkFile(realPath, opened, limits);
+    return { realPath, before: await handle.readFile() };
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Writes a file that `findWriteTarget` found, whole and at once: beside its place, then renamed over it. On Linux every
+ * step goes through the opened folder, so that a folder that is swapped for a link meanwhile leads nowhere else.
+ *
+ * @throws SallyportError conflict (`changed`: the path leads elsewhere now), path_refused, disk_full
+ */
+export async function writeForAgent(target: WriteTarget, text: string, limits: WriteLimits): Promise<void> {
+  const { realPath } = target;
+  const folder = dirname(realPath);
+  try {
+    await checkFolder(await nearestFolder(folder), limits);
+    await mkdir(folder, { recursive: true });
+    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      const opened = await handle.stat();
+      if ((await pathOfOpened(handle, folder, opened)) !== folder) throw changed();
+      await checkFolder(folder, limits);
+      const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : folder;
+      await replace(join(base, basename(realPath)), realPath, text, limits);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+async function replace(place: string, realPath: string, text: string, limits: WriteLimits): Promise<void> {
+  const there = await lstat(place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (there?.isSymbolicLink()) throw changed();
+  if (there) {
+    // A rename needs no right to the file itself; what its owner made read-only stays as it is.
+    await access(place, constants.W_OK);
+    if (!there.isFile()) throw refuse("it is not a regular file");
+    if (there.nlink > 1) return writeInPlace(place, realPath, text, limits);
+  }
+  const beside = join(dirname(place), `.${randomBytes(6).toString("hex")}.tmp`);
+  const handle = await open(
+    beside,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o666,
+  );
+  try {
+    try {
+      if (there) await handle.chmod(there.mode & 0o7777);
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, place);
+  } catch (error) {
+    // Never renamed: what is left of it is ours.
+    await unlink(beside).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A file with several names keeps them all. */
+async function writeInPlace(
+  place: string,
+  realPath: string,
+  text: string,
+  limits: WriteLimits,
+): Promise<void> {
+  const handle = await open(place, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    await checkFile(realPath, await handle.stat(), limits);
+    await handle.truncate(0);
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Follows links on the way and the last one; what is missing at the end stays as it is spelt. */
+async function realTarget(path: string): Promise<string> {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const found = await lstat(at).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      if (error.code === "ENOTDIR") throw notAFile();
+      throw refuse(`it cannot be looked at (${error.code ?? "unknown error"})`, error);
+    });
+    if (found) {
+      const real = await realpath(at).catch((error: NodeJS.ErrnoException) => {
+        throw refuse("a link on its way leads nowhere", error);
+      });
+      return join(real, ...missing);
+    }
+    if (dirname(at) === at) throw notAFile();
+    missing.unshift(basename(at));
+  }
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => null);
+    if (found?.isDirectory()) return at;
+    if (found || dirname(at) === at) throw notAFile();
+  }
+}
+
+async function checkFolder(folder: string, limits: WriteLimits): Promise<void> {
+  if (await isKernelFile(folder)) throw refuse("it belongs to the operating system's own file systems");
+  if (await touchesHome(await ancestorsOf(folder), limits.homeFolder))
+    throw refuse("Sallyport's own files are off limits");
+}
+
+async function checkFile(realPath: string, opened: Stats, limits: WriteLimits): Promise<void> {
+  if (opened.isDirectory()) throw notAFile();
+  if (!opened.isFile()) throw refuse("it is not a regular file");
+  const there = await stat(realPath).catch(() => null);
+  if (!there || !sameFile(there, opened)) throw changed();
+  if (await isFileOfHome(opened, limits.homeFolder)) throw refuse("Sallyport's own files are off limits");
+  if (opened.size > limits.maxBytes)
+    throw new SallyportError("too_large", `A file of more than ${limits.maxBytes} bytes is not replaced.`, {
+      field: "path",
+    });
+}
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof SallyportError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ELOOP" || code === "ENOTDIR") return changed();
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new SallyportError("disk_full", "There is no room on the disk for this file.", { cause: error });
+  return refuse(`it cannot be written (${code ?? "unknown error"})`, error);
+}
+
+function notAFile(): SallyportError {
+  return new SallyportError("invalid_field", "`path` does not name a file in a folder.", { field: "path" });
+}
+
+function changed(): SallyportError {
+  return new SallyportError("conflict", "The path leads elsewhere than when it was asked for.", {
+    reason: "changed",
+    field: "path",
+  });
+}
+
+function refuse(reason: string, cause?: unknown): SallyportError {
+  return new SallyportError("path_refused", `This file is not written: ${reason}.`, { field: "path", cause });
+}
