@@ -13,9 +13,20 @@ export interface DoorConfig {
 
 export interface AgentConfig {
   readonly command: string;
-  readonly args: readonly string[];
+  /** Null: not said; those of a known program, else none. */
+  readonly args: readonly string[] | null;
   readonly env: Readonly<Record<string, string>>;
 }
+
+/** A server of the Model Context Protocol that agents are told of: a program that they start, or an address. */
+export type McpServerConfig =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /** Fields of one provider, to be judged by the provider's own schema. */
 export type ProviderFields = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -34,7 +45,7 @@ export interface Config {
   readonly browseRoot: string;
   /** 0: never. */
   readonly idleMinutes: number;
-  /** What runs in new tabs: the name of a runtime. */
+  /** What runs in new tabs: the name of a runtime. The first agent of the file when it does not say; else the shell. */
   readonly runtime: string;
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   readonly doors: readonly DoorConfig[];
@@ -54,6 +65,7 @@ export interface Config {
     readonly probeAddress: string | null;
     readonly probeCaPath: string | null;
     readonly providers: Readonly<Record<string, ProviderFields>>;
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   };
 }
 

@@ -1,10 +1,17 @@
 import { join } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { Compile } from "typebox/compile";
+import { checkAgents, checkMcpServers, checkRuntime } from "./check-agents.ts";
 import { checkOrigins, checkTls, checkTrustedProxies } from "./check-gate.ts";
 import { checkDoors, checkHost, checkHosts } from "./check-listen.ts";
-import { checkAgents, checkPaths, checkReplay, checkRuntime } from "./check-paths.ts";
-import { type Config, configDefaults, type DoorConfig, type ProviderFields } from "./config.ts";
+import { checkPaths, checkReplay } from "./check-paths.ts";
+import {
+  type Config,
+  configDefaults,
+  type DoorConfig,
+  type McpServerConfig,
+  type ProviderFields,
+} from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { keyLine } from "./key-line.ts";
 import { ConfigSchema, type RawConfig, tunnelProviders } from "./schema.ts";
@@ -30,6 +37,7 @@ const checks: readonly ((raw: RawConfig) => ConfigProblem | null)[] = [
   checkDoors,
   checkPaths,
   checkAgents,
+  checkMcpServers,
   checkReplay,
   checkRuntime,
 ];
@@ -98,7 +106,7 @@ function withDefaults(raw: RawConfig, userHome: string): Config {
     trustedProxies: raw.trusted_proxies ?? [],
     browseRoot: path(raw.daemon?.browse_root ?? userHome),
     idleMinutes: raw.daemon?.idle_minutes ?? configDefaults.idleMinutes,
-    runtime: raw.daemon?.runtime ?? configDefaults.runtime,
+    runtime: raw.daemon?.runtime ?? Object.keys(raw.agents ?? {})[0] ?? configDefaults.runtime,
     tls:
       raw.tls?.cert !== undefined && raw.tls.key !== undefined
         ? { certPath: path(raw.tls.cert), keyPath: path(raw.tls.key) }
@@ -123,7 +131,20 @@ function withDefaults(raw: RawConfig, userHome: string): Config {
     agents: Object.fromEntries(
       Object.entries(raw.agents ?? {}).map(([name, agent]) => [
         name,
-        { command: agent.command, args: agent.args ?? [], env: agent.env ?? {} },
+        { command: path(agent.command), args: agent.args ?? null, env: agent.env ?? {} },
+      ]),
+    ),
+    mcpServers: Object.fromEntries(
+      Object.entries(raw.mcp_servers ?? {}).map(([name, server]): [string, McpServerConfig] => [
+        name,
+        server.url === undefined
+          ? {
+              kind: "stdio",
+              command: path(server.command ?? ""),
+              args: server.args ?? [],
+              env: server.env ?? {},
+            }
+          : { kind: "http", url: server.url, headers: server.headers ?? {} },
       ]),
     ),
     replayScripts: Object.fromEntries(

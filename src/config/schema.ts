@@ -72,6 +72,21 @@ export const ConfigSchema = Type.Object(
         ),
       ),
     ),
+    mcp_servers: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          {
+            command: Type.Optional(Path),
+            args: Type.Optional(Texts),
+            env: Type.Optional(Type.Record(Type.String(), Text)),
+            url: Type.Optional(Path),
+            headers: Type.Optional(Type.Record(Type.String(), Text)),
+          },
+          closed,
+        ),
+      ),
+    ),
     replay: Type.Optional(Type.Record(Type.String(), Type.Object({ script: Path }, closed))),
     tunnel: Type.Optional(
       Type.Object(

@@ -101,7 +101,7 @@ export function settingSchema(path: readonly string[]): TSchema | null {
   return type === "object" || items?.type === "object" ? null : schema;
 }
 
-/** Environment of agents, and what a tunnel's account is opened with. */
+/** Environment of agents and MCP servers, and what a tunnel's account is opened with. */
 export function isSecretSetting(path: readonly string[]): boolean {
   const [section, , field = ""] = path;
   if (section === "agents") return field === "env";
@@ -111,5 +111,9 @@ export function isSecretSetting(path: readonly string[]): boolean {
 /** Words of a command line: often no secret, sometimes one. */
 export function isCommandLine(path: readonly string[]): boolean {
   const [section, , field] = path;
-  return (section === "agents" && field === "args") || (section === "tunnel" && field === "command");
+  return (
+    ((section === "agents" || section === "mcp_servers") && field === "args") ||
+    (section === "tunnel" && field === "command")
+  );
 }
+  if (section === "mcp_servers") return field === "env" || field === "headers";

@@ -80,9 +80,9 @@ export function viewSettings(text: string, options: ViewSettingsOptions): Settin
     default: [],
     writable: false,
   });
-  const dynamic = [...pathsBelow(raw, "agents"), ...pathsBelow(raw, "tunnel")].map((path) =>
-    row(path.join("."), path, {}),
-  );
+  const dynamic = ["agents", "mcp_servers", "tunnel"]
+    .flatMap((section) => [...pathsBelow(raw, section)])
+    .map((path) => row(path.join("."), path, {}));
   return { settings: [...known, ...others, doors, ...dynamic], problem };
 }
 

@@ -34,6 +34,7 @@ describe("parseConfig", () => {
       mewDetachGraceSeconds: 30,
       jobs: { maxLogBytes: 2 ** 30, maxTotalBytes: 10 * 2 ** 30, keepDays: 30 },
       agents: {},
+      mcpServers: {},
       replayScripts: {},
       tunnel: { insecureHttp: false, probeAddress: null, probeCaPath: null, providers: {} },
     });
@@ -139,6 +140,19 @@ describe("parseConfig", () => {
     ["[daemon]\nbrowse_root = 'src'", "daemon.browse_root", "absolute path"],
     ["[agents.shell]\ncommand = 'x'", "agents.shell", "built-in"],
     ["[agents.'a b']\ncommand = 'x'", "agents.a b", "letters"],
+    ["[agents.x]\ncommand = './x'", "agents.x.command", "absolute path"],
+    ["[agents.x]\ncommand = 'x'\nargs = [\"a\\u0000\"]", "agents.x.args", "NUL"],
+    ["[agents.x]\ncommand = 'x'\nenv = {'A B' = 'c'}", "agents.x.env", "none of a variable"],
+    ["[agents.x]\ncommand = 'x'\nenv = {SALLYPORT_HOME = '/'}", "agents.x.env.SALLYPORT_HOME", "ours"],
+    ["[mcp_servers.x]", "mcp_servers.x", "needs command"],
+    ["[mcp_servers.'a b']\ncommand = 'x'", "mcp_servers.a b", "letters"],
+    ["[mcp_servers.x]\ncommand = 'x'\nurl = 'https://x'", "mcp_servers.x", "one of them"],
+    ["[mcp_servers.x]\ncommand = 'x'\nheaders = {}", "mcp_servers.x", "headers mean nothing"],
+    ["[mcp_servers.x]\nurl = 'https://x'\nenv = {}", "mcp_servers.x", "args and env mean nothing"],
+    ["[mcp_servers.x]\nurl = 'ftp://x'", "mcp_servers.x.url", "https://"],
+    ["[mcp_servers.x]\nurl = 'https://x'\nheaders = {'a:' = 'b'}", "mcp_servers.x.headers", "none of"],
+    ["[mcp_servers.x]\nurl = 'https://x'\nheaders = {a = \"b\\nc\"}", "mcp_servers.x.headers.a", "one line"],
+    ["[mcp_servers.x]\nserver = 'x'", "mcp_servers.x.server", "not a setting"],
   ])("refuses %j by a rule of its own", (text, key, hint) => {
     const error = refusal(text);
     expect(error.key).toBe(key);

@@ -29,7 +29,8 @@ describe("settingEffects", () => {
     ['[rules]\ndeny = ["bash(rm *)"]', "rules"],
     ["[mew]\ndetach_grace = 1", "mew"],
     ["[jobs]\nkeep_days = 1", "jobs"],
-    ['[agents.x]\ncommand = "x"', "agents"],
+    ['[daemon]\nruntime = "shell"\n[agents.x]\ncommand = "x"', "agents"],
+    ['[mcp_servers.x]\nurl = "https://x.example"', "mcp_servers"],
     ['[replay.tour]\nscript = "/srv/tour.jsonl"', "replay"],
     ["[tunnel]\ninsecure_http = true", "tunnel"],
   ])("see the change of %j", (text, key) => {

@@ -42,23 +42,23 @@ describe("docs/configuration.md", () => {
     const shown = rows
       .filter(({ shown: text }) => text.startsWith("`"))
       .map(({ key, shown: text }) => [key, text]);
-    const { port, idleMinutes, runtime, mewDetachGraceSeconds, maxLogBytes, maxTotalBytes, keepDays } =
-      configDefaults;
+    const { port, idleMinutes, mewDetachGraceSeconds, maxLogBytes, maxTotalBytes, keepDays } = configDefaults;
     expect(Object.fromEntries(shown)).toEqual({
       port: `\`${port}\``,
       hosts: "`[]`",
       origins: "`[]`",
       trusted_proxies: "`[]`",
       "daemon.idle_minutes": `\`${idleMinutes}\``,
-      "daemon.runtime": `\`"${runtime}"\``,
       "rules.allow": "`[]`",
       "rules.deny": "`[]`",
       "mew.detach_grace": `\`${mewDetachGraceSeconds}\``,
       "jobs.max_log_bytes": `\`${maxLogBytes}\``,
       "jobs.max_total_bytes": `\`${maxTotalBytes}\``,
       "jobs.keep_days": `\`${keepDays}\``,
-      "agents.NAME.args": "`[]`",
       "agents.NAME.env": "`{}`",
+      "mcp_servers.NAME.args": "`[]`",
+      "mcp_servers.NAME.env": "`{}`",
+      "mcp_servers.NAME.headers": "`{}`",
       "tunnel.insecure_http": "`false`",
     });
   });
