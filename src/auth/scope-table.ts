@@ -51,6 +51,11 @@ export const routeScopes = {
   "GET /api/tools": view,
   "GET /api/memory": view,
   "GET /api/update": view,
+  "GET /api/push": view,
+  "POST /api/push": view,
+  /** Whoever lost `view` has none any more; switching off is never refused. */
+  "DELETE /api/push/:id": anyDevice,
+  "GET /api/push/messages/:id": view,
   "GET /api/openapi.json": anyDevice,
   "POST /api/ws/ticket": anyDevice,
   "SOCKET /api/ws": view,

@@ -57,6 +57,13 @@ export interface Config {
     readonly maxTotalBytes: number;
     readonly keepDays: number;
   };
+  readonly push: {
+    /** How long something is left alone before phones are told. */
+    readonly afterMs: number;
+    /** Whom push services may write to: a `mailto:` or `https:` address. */
+    readonly contact: string;
+    readonly insecurePrivateEndpoints: boolean;
+  };
   readonly agents: Readonly<Record<string, AgentConfig>>;
   /** Paths of the scripts that the runtime `replay` plays, by name. */
   readonly replayScripts: Readonly<Record<string, string>>;
@@ -77,4 +84,7 @@ export const configDefaults = {
   maxLogBytes: 1024 ** 3,
   maxTotalBytes: 10 * 1024 ** 3,
   keepDays: 30,
+  pushAfterSeconds: 15,
+  /** Apple refuses a name that does not resolve, such as one under .invalid. */
+  pushContact: "https://www.npmjs.com/package/sallyport",
 } as const;

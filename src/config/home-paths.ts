@@ -16,6 +16,8 @@ export interface HomePaths {
   readonly receipts: string;
   /** Daemons elsewhere that this machine is paired with, and its tokens there. */
   readonly remotes: string;
+  /** Whom to notify, and the key that says to push services who does. */
+  readonly push: string;
   readonly workspaces: string;
   readonly sessions: string;
   readonly jobs: string;
@@ -39,6 +41,7 @@ export function homePaths(home: string): HomePaths {
     audit: join(home, "audit.jsonl"),
     receipts: join(home, "receipts.jsonl"),
     remotes: join(home, "remotes.json"),
+    push: join(home, "push.json"),
     workspaces: join(home, "workspaces"),
     sessions: join(home, "sessions"),
     jobs: join(home, "jobs"),

@@ -5,6 +5,7 @@ import { checkAgents, checkMcpServers, checkRuntime } from "./check-agents.ts";
 import { checkOrigins, checkTls, checkTrustedProxies } from "./check-gate.ts";
 import { checkDoors, checkHost, checkHosts } from "./check-listen.ts";
 import { checkPaths, checkReplay } from "./check-paths.ts";
+import { checkPush } from "./check-push.ts";
 import {
   type Config,
   configDefaults,
@@ -40,6 +41,7 @@ const checks: readonly ((raw: RawConfig) => ConfigProblem | null)[] = [
   checkMcpServers,
   checkReplay,
   checkRuntime,
+  checkPush,
 ];
 
 const compileSchema = () => Compile(ConfigSchema);
@@ -127,6 +129,11 @@ function withDefaults(raw: RawConfig, userHome: string): Config {
       maxLogBytes: raw.jobs?.max_log_bytes ?? configDefaults.maxLogBytes,
       maxTotalBytes: raw.jobs?.max_total_bytes ?? configDefaults.maxTotalBytes,
       keepDays: raw.jobs?.keep_days ?? configDefaults.keepDays,
+    },
+    push: {
+      afterMs: (raw.push?.after_seconds ?? configDefaults.pushAfterSeconds) * 1_000,
+      contact: raw.push?.contact ?? configDefaults.pushContact,
+      insecurePrivateEndpoints: raw.push?.insecure_private_endpoints ?? false,
     },
     agents: Object.fromEntries(
       Object.entries(raw.agents ?? {}).map(([name, agent]) => [

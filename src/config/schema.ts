@@ -72,6 +72,16 @@ export const ConfigSchema = Type.Object(
         ),
       ),
     ),
+    push: Type.Optional(
+      Type.Object(
+        {
+          after_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600 })),
+          contact: Type.Optional(Text),
+          insecure_private_endpoints: Type.Optional(Type.Boolean()),
+        },
+        closed,
+      ),
+    ),
     mcp_servers: Type.Optional(
       Type.Record(
         Type.String(),

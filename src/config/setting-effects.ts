@@ -24,6 +24,7 @@ export const settingEffects: Readonly<Record<string, SettingEffect>> = {
   mew: { counts: "at once", value: (config) => config.mewDetachGraceSeconds },
   jobs: { counts: "at once", value: (config) => config.jobs },
   agents: { counts: "next use", value: (config) => config.agents },
+  push: { counts: "at once", value: (config) => config.push },
   mcp_servers: { counts: "next use", value: (config) => config.mcpServers },
   replay: { counts: "next use", value: (config) => config.replayScripts },
   tunnel: { counts: "next use", value: (config) => config.tunnel },

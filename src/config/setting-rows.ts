@@ -49,6 +49,17 @@ export const knownSettings: readonly KnownSetting[] = [
   anyAdmin("jobs.max_log_bytes", "Most bytes that one job may print.", (config) => config.jobs.maxLogBytes),
   anyAdmin("jobs.max_total_bytes", "Most bytes of all job logs.", (config) => config.jobs.maxTotalBytes),
   anyAdmin("jobs.keep_days", "Days that ended jobs are kept.", (config) => config.jobs.keepDays),
+  anyAdmin(
+    "push.after_seconds",
+    "Seconds that something is left unanswered before phones are told.",
+    (config) => config.push.afterMs / 1_000,
+  ),
+  masterOnly("push.contact", "Whom push services may write to.", (config) => config.push.contact),
+  masterOnly(
+    "push.insecure_private_endpoints",
+    "Sends notifications to addresses of private networks too.",
+    (config) => config.push.insecurePrivateEndpoints,
+  ),
   masterOnly(
     "tunnel.insecure_http",
     "Takes tunnel addresses without TLS.",

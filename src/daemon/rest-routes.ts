@@ -16,6 +16,7 @@ import { modelRoutes } from "../gateway/routes/models.ts";
 import { withOpenApi } from "../gateway/routes/openapi.ts";
 import { pairRoutes } from "../gateway/routes/pair.ts";
 import { pairCodeRoutes } from "../gateway/routes/pair-codes.ts";
+import { type PushRouteOptions, pushRoutes } from "../gateway/routes/push.ts";
 import { remoteRoutes } from "../gateway/routes/remote.ts";
 import { sessionRoutes } from "../gateway/routes/sessions.ts";
 import { sessionListRoutes } from "../gateway/routes/sessions-list.ts";
@@ -49,6 +50,7 @@ export interface RestParts {
   readonly addresses: () => readonly ReachableAddress[];
   /** Port of the main door. */
   readonly port: () => number;
+  readonly push: PushRouteOptions;
   readonly stop: (how: { readonly restart: boolean }) => void;
   /** Why a daemon that follows this one would not start, or null. */
   readonly restartProblem: () => Promise<string | null>;
@@ -91,6 +93,7 @@ export function restRoutes(parts: RestParts): readonly Route[] {
     ...toolRoutes(library),
     ...memoryRoutes(),
     ...updateRoutes(version),
+    ...pushRoutes(parts.push),
     ...settingsRoutes({
       path: parts.configPath,
       userHome: homedir(),

@@ -21,6 +21,7 @@ import { openMainDoor } from "./main-door.ts";
 import { createNetworkSide } from "./network-side.ts";
 import type { Core } from "./open-core.ts";
 import type { OpenedHome } from "./open-home.ts";
+import { openPush } from "./open-push.ts";
 import { newProber, type OpenedTunnel, openTunnel } from "./open-tunnel.ts";
 import { pageFolder } from "./page-folder.ts";
 import { createRefusalLog } from "./refusal-log.ts";
@@ -112,6 +113,10 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   });
   closers.add("native dialect", () => native.close());
 
+  const push = await openPush({ home: options.home, opened: home, core, access: () => access() });
+  closers.add("push", () => push.close());
+  if (push.problem !== null) warnings.push(`Notifications are off. ${push.problem}`);
+
   const routes = restRoutes({
     facts,
     authority,
@@ -130,6 +135,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     noteProbe: prober.noteArrival,
     addresses: () => remoteInfo().addresses(),
     port: () => port,
+    push,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
     restartProblem: () =>
       home.loadConfig().then(
@@ -212,7 +218,10 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   });
   remote = info;
   closers.add("remote info", () => info.close());
-  core.onDevicesChanged(info.refresh);
+  core.onDevicesChanged(() => {
+    push.review();
+    info.refresh();
+  });
   closers.add("sockets and engine", async () => {
     // Who comes back at once must find nobody here, not one that is about to go.
     for (const each of gateway.doors()) each.stopListening();

@@ -33,6 +33,11 @@ describe("parseConfig", () => {
       rules: { allow: [], deny: [] },
       mewDetachGraceSeconds: 30,
       jobs: { maxLogBytes: 2 ** 30, maxTotalBytes: 10 * 2 ** 30, keepDays: 30 },
+      push: {
+        afterMs: 15_000,
+        contact: "https://www.npmjs.com/package/sallyport",
+        insecurePrivateEndpoints: false,
+      },
       agents: {},
       mcpServers: {},
       replayScripts: {},

@@ -29,6 +29,7 @@ describe("settingEffects", () => {
     ['[rules]\ndeny = ["bash(rm *)"]', "rules"],
     ["[mew]\ndetach_grace = 1", "mew"],
     ["[jobs]\nkeep_days = 1", "jobs"],
+    ["[push]\nafter_seconds = 5", "push"],
     ['[daemon]\nruntime = "shell"\n[agents.x]\ncommand = "x"', "agents"],
     ['[mcp_servers.x]\nurl = "https://x.example"', "mcp_servers"],
     ['[replay.tour]\nscript = "/srv/tour.jsonl"', "replay"],

@@ -81,6 +81,7 @@ describe("viewSettings", () => {
       "jobs.max_log_bytes",
       "jobs.max_total_bytes",
       "jobs.keep_days",
+      "push.after_seconds",
     ]);
     expect(writable("master")).not.toContain("door");
   });

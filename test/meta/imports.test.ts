@@ -20,13 +20,17 @@ const directions: Readonly<Record<string, { readonly may: readonly string[]; rea
     may: ["lib", "errors", "protocol"],
     why: "the engine knows owner ids, never tokens, sockets or the gate",
   },
+  push: {
+    may: ["lib", "errors", "protocol"],
+    why: "push sends to the internet; it must not reach into the gate, devices or the engine",
+  },
   tunnel: { may: ["lib", "errors", "protocol"], why: "tunnel and gateway meet only in daemon" },
   gateway: {
     may: ["engine", "pairing", "auth", "config", "protocol", "lib", "errors"],
     why: "the gateway must not know tunnels or the process it runs in",
   },
   daemon: {
-    may: ["gateway", "tunnel", "engine", "pairing", "auth", "config", "protocol", "lib", "errors"],
+    may: ["gateway", "push", "tunnel", "engine", "pairing", "auth", "config", "protocol", "lib", "errors"],
     why: "the composition root must not depend on the command line",
   },
   client: { may: ["protocol", "errors"], why: "the client runs in browsers and in other people's programs" },

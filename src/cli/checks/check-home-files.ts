@@ -38,6 +38,7 @@ async function checkFiles(paths: HomePaths, uid: number | null): Promise<Finding
     paths.audit,
     paths.receipts,
     paths.remotes,
+    paths.push,
   ];
   const open: string[] = [];
   const foreign: string[] = [];
