@@ -27,6 +27,8 @@ export const AgentSchema = Type.Object({
   title: nullable(Type.String()),
   runtime: Type.String(),
   model: nullable(Type.String()),
+  /** How much its model thinks; null: as the model does by itself. */
+  thinking: Type.Optional(nullable(Type.String())),
   state: AgentStateSchema,
   /** False for a saved session that was not prompted since the daemon started. */
   live: Type.Boolean(),
@@ -85,6 +87,8 @@ const tabFields = {
   active_agent: nullable(Id),
   /** Null for a tab that was not loaded yet. */
   project: nullable(ProjectSchema),
+  /** What whoever works in it must know of what runs there; absent where there is nothing to say. */
+  note: Type.Optional(Type.String()),
 };
 export const TabSchema = Type.Object(tabFields);
 export type Tab = Static<typeof TabSchema>;
@@ -124,6 +128,8 @@ export const PermissionRequestSchema = Type.Object({
   allow_session: nullable(Type.String()),
   digest: Type.String(),
   at: Time,
+  /** What whoever answers must know of the agent that asks; shown with the request. */
+  note: Type.Optional(Type.String()),
 });
 export type PermissionRequest = Static<typeof PermissionRequestSchema>;
 

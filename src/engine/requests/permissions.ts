@@ -20,6 +20,8 @@ export interface PermissionToAsk {
   readonly input: unknown;
   readonly cwd: string;
   readonly allowSession: string | null;
+  /** A sentence of ours that whoever answers must know. */
+  readonly note?: string;
 }
 
 export interface Permissions {
@@ -63,6 +65,7 @@ export function describePermission(
       .update(JSON.stringify([call.tool, call.subject, call.input, call.cwd, call.allowSession]))
       .digest("base64url"),
     at: new Date(atMs).toISOString(),
+    ...(call.note === undefined ? {} : { note: call.note }),
   };
 }
 

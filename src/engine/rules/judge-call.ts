@@ -1,5 +1,6 @@
 import { judgeCommand } from "./judge-command.ts";
 import { judgeEdit } from "./judge-edit.ts";
+import { judgeUnseen } from "./judge-unseen.ts";
 import { parseRule, type Rule } from "./parse-rule.ts";
 import type { JudgeCall, Verdict } from "./rules.ts";
 
@@ -14,6 +15,8 @@ const parsedLists = new WeakMap<readonly string[], { readonly key: string; reado
 /** Judges one call under the mode of its tab. A deny rule that cannot be read makes everything ask that is not denied. */
 export const judgeCall: JudgeCall = (call, mode, rules, sessionRules) => {
   const deny = parseAll(rules.deny);
+  if (call.tool === "other" || call.hidden)
+    return judgeUnseen(call, mode, rules.deny.length > 0, sessionRules);
   const allow = [...parseAll(rules.allow).rules, ...parseAll(sessionRules).rules];
   const verdict: Verdict =
     call.tool === "bash"

@@ -7,9 +7,13 @@ export interface RuleSet {
 }
 
 export interface CallToJudge {
-  readonly tool: "bash" | "edit";
-  /** The whole command line, or the absolute path. */
+  readonly tool: "bash" | "edit" | "other";
+  /** Of `other`: the name by which it is remembered. */
+  readonly name?: string;
+  /** The whole command line, or the absolute path. Of `other` the words of the agent that asks. */
   readonly subject: string;
+  /** The subject is only what the agent says of its call: nobody knows what would be run or written. */
+  readonly hidden?: boolean;
   /** The folder of the tab, absolute. */
   readonly cwd: string;
 }

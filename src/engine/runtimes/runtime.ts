@@ -11,16 +11,27 @@ export interface RawPrompt {
 
 export interface CallToPermit {
   readonly callId: string;
-  readonly tool: "bash" | "edit";
-  /** The whole command line, or the absolute path: what is judged and what must then be run. */
+  /** `other`: neither a command nor a write, but something that an agent asks for by itself. */
+  readonly tool: "bash" | "edit" | "other";
+  /** The tool's name as it is shown; default: `tool`. */
+  readonly shownAs?: string;
+  /** The whole command line, or the absolute path: what is judged and what must then be run. Of `other` the agent's words. */
   readonly subject: string;
+  /** Further paths that the same call writes: the strictest verdict counts. */
+  readonly also?: readonly string[];
+  /** The subject is only what an agent says of the call: no rule can allow it, and it asks where there are deny rules. */
+  readonly hidden?: boolean;
   /** The tool's input as it is shown. */
   readonly input: unknown;
+  /** A sentence that whoever answers must know. */
+  readonly note?: string;
+  /** Takes the request back. */
+  readonly signal?: AbortSignal;
 }
 export type Permit =
   | { readonly allowed: true }
-  /** `reason` is a sentence for the transcript. */
-  | { readonly allowed: false; readonly reason: string };
+  /** `reason` is a sentence for the transcript. `cancelled`: nobody decided, the turn ended or the request was taken back. */
+  | { readonly allowed: false; readonly reason: string; readonly cancelled: boolean };
 
 export interface TurnQuestion {
   readonly callId: string | null;
@@ -78,9 +89,11 @@ export interface TurnContext extends AgentContext {
   /** Real path of the tab's folder when the turn began. */
   readonly cwd: string;
   readonly model: string | null;
+  /** How much the model shall think, as `chooseThinking` took it; null: as it does by itself. */
+  readonly thinking: string | null;
   /**
-   * The records of the agent since its last compaction, that one first, this turn's beginning last: what the agent knows
-   * after a restart. Bounded; of a longer conversation the newest part.
+   * The records of the agent since its context was last cleared, or since its last compaction, that one first; this turn's
+   * beginning last: what the agent knows after a restart. Bounded; of a longer conversation the newest part.
    */
   history(): Promise<readonly AgentEvent[]>;
 }
@@ -100,13 +113,31 @@ export interface Runtime {
   readonly promptIsCommandLine?: boolean;
   /** The tools that its agents call, for clients to show; none when absent. */
   readonly tools?: readonly Omit<Tool, "runtime">[];
+  /** What clients must say where its agents run and ask: what Sallyport's rules do not reach. */
+  readonly note?: string;
+  /** Slash commands that this agent offers by itself; a prompt `/name args` is passed on to it as it is. */
+  commands?(agent: string): readonly RuntimeCommand[];
   /** The models that it can use as things are now; none when absent. */
   models?(): readonly Model[];
+  /**
+   * Makes `models` and `chooseModel` know whether there is this model, where that takes starting something in `cwd`.
+   * Awaited before a model is chosen for an agent. Throws `SallyportError` when it cannot be found out.
+   */
+  learnModels?(cwd: string, model: string): Promise<void>;
   /**
    * The model that an agent gets: the one asked for, or for null the default. Throws `invalid_field` (`model`) for one
    * that it does not have. Absent where there is nothing to choose.
    */
   chooseModel?(model: string | null): string | null;
+  /**
+   * The level of thinking that an agent gets. Throws `invalid_field` (`thinking`) for one that its model does not have.
+   * Absent where there is none to choose.
+   */
+  chooseThinking?(thinking: string, model: string | null): string;
+  /** Forgets what it holds of an agent's conversation beside `history()`: its context was cleared. Absent: it holds nothing. */
+  clear?(agent: string): void | Promise<void>;
+  /** Lets go of what it holds (a process, a cache) for an agent that nobody uses now; its next turn begins as after a restart. */
+  release?(agent: string): void | Promise<void>;
   /**
    * Sums up the conversation so far, so that the agent goes on from there: returns the summary, which the engine records.
    * Absent where there is no context to make smaller. What it throws makes the turn `failed`.
@@ -116,6 +147,16 @@ export interface Runtime {
   checkPrompt(prompt: RawPrompt): void;
   /** Runs one turn to its end. What it throws makes the turn `failed`. */
   runTurn(context: TurnContext): Promise<TurnOutcome>;
+  /** Lets go of what it holds for an agent that was closed. Its turn has ended. */
+  release?(agent: string): void;
+  /** Ends everything that it holds, processes first of all. The turns have ended, or had time to. */
+  close?(): Promise<void>;
+}
+
+export interface RuntimeCommand {
+  readonly name: string;
+  readonly description: string | null;
+  readonly argumentHint: string | null;
 }
 
 /** The runtimes by name, in one explicit list. Two with one name are a TypeError. */

@@ -1,12 +1,13 @@
 import { SallyportError } from "../../errors.ts";
 import type { AgentEventBody } from "../../protocol/events.ts";
 import { limits } from "../../protocol/limits.ts";
+import type { Mode } from "../../protocol/objects.ts";
 import type { Agents } from "../agents/agents.ts";
 import type { LiveAgent, Turn } from "../agents/live-agent.ts";
 import { engineLimits } from "../engine-limits.ts";
 import type { Permissions } from "../requests/permissions.ts";
 import type { QuestionAnswer, Questions } from "../requests/questions.ts";
-import type { JudgeCall, RuleSet } from "../rules/rules.ts";
+import type { JudgeCall, RuleSet, Verdict } from "../rules/rules.ts";
 import type {
   AgentContext,
   CallToPermit,
@@ -37,7 +38,11 @@ export interface AgentContextOf {
   readonly startSubagent: (spec: SubagentSpec) => Promise<SubagentContext>;
 }
 
-const cancelledPermit: Permit = { allowed: false, reason: "Cancelled before it ran." };
+const cancelledPermit: Permit = { allowed: false, reason: "Cancelled before it ran.", cancelled: true };
+
+function denied(reason: string): Permit {
+  return { allowed: false, reason, cancelled: false };
+}
 
 /** Makes what a runtime gets to work with for one agent and turn. */
 export function createAgentContext(options: AgentContextOptions, of: AgentContextOf): AgentContext {
@@ -50,14 +55,40 @@ export function createAgentContext(options: AgentContextOptions, of: AgentContex
     onChange: () => agents.announceAgent(agent.id),
   };
 
+  /** The strictest of the verdicts on all that the call touches. What touches several things is remembered as none. */
+  function judgeAll(call: CallToPermit, cwd: string, mode: Mode): Verdict {
+    const { tool, shownAs, hidden, also = [] } = call;
+    const verdicts = [call.subject, ...also].map((subject) =>
+      options.judgeCall(
+        {
+          tool,
+          subject,
+          cwd,
+          ...(shownAs === undefined ? {} : { name: shownAs }),
+          ...(hidden === undefined ? {} : { hidden }),
+        },
+        mode,
+        options.rules(),
+        top.sessionRules,
+      ),
+    );
+    const asks = verdicts.find(({ verdict }) => verdict === "ask");
+    return (
+      verdicts.find(({ verdict }) => verdict === "deny") ??
+      (asks && also.length > 0 ? { verdict: "ask", allowSession: null } : asks) ??
+      verdicts[0] ?? { verdict: "ask", allowSession: null }
+    );
+  }
+
   async function permit(call: CallToPermit): Promise<Permit> {
     const place = store.findAgent(agent.id);
     if (!place || signal.aborted) return cancelledPermit;
     const { cwd, mode } = place.tab;
-    const { tool, subject } = call;
-    const verdict = options.judgeCall({ tool, subject, cwd }, mode, options.rules(), top.sessionRules);
-    if (verdict.verdict === "deny") return { allowed: false, reason: `Denied by the rule ${verdict.by}.` };
+    const { tool, subject, shownAs = tool } = call;
+    const verdict = judgeAll(call, cwd, mode);
+    if (verdict.verdict === "deny") return denied(`Denied by the rule ${verdict.by}.`);
     if (verdict.verdict === "ask") {
+      const taken = call.signal ? AbortSignal.any([signal, call.signal]) : signal;
       const { answer } = await options.permissions.ask(
         {
           workspace: place.workspace.id,
@@ -65,16 +96,17 @@ export function createAgentContext(options: AgentContextOptions, of: AgentContex
           agent: agent.id,
           turn: turn.id,
           callId: call.callId,
-          tool,
+          tool: shownAs,
           subject,
           input: call.input,
           cwd,
           allowSession: verdict.allowSession,
+          ...(call.note === undefined ? {} : { note: call.note }),
         },
-        waiting,
+        { ...waiting, signal: taken },
       );
       if (answer === null) return cancelledPermit;
-      if (answer === "deny") return { allowed: false, reason: "Denied." };
+      if (answer === "deny") return denied("Denied.");
       if (answer === "allow_session" && verdict.allowSession !== null)
         top.sessionRules = [...top.sessionRules, verdict.allowSession].slice(
           -engineLimits.sessionRulesPerAgent,
