@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundlePage, compressPage, removeOldFiles } from "./build-page.js";
 import { clientExports, isValue } from "./client-exports.js";
 
 // Builds what the package ships: dist/sallyport.js (the program, one file), dist/client.js with its types, and dist/web (the
@@ -14,7 +15,14 @@ const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"
 const define = { __SALLYPORT_VERSION__: JSON.stringify(version) };
 
 /** Native or optional packages stay outside; they are loaded when first used, or not at all. */
-const external = ["argon2", "@agentclientprotocol/sdk", "web-push", "bufferutil", "utf-8-validate", "pino-pretty"];
+const external = [
+  "argon2",
+  "@agentclientprotocol/sdk",
+  "web-push",
+  "bufferutil",
+  "utf-8-validate",
+  "pino-pretty",
+];
 
 const shebang = "#!/usr/bin/env node\n";
 
@@ -83,21 +91,12 @@ async function buildClientTypes() {
 }
 
 async function buildPage() {
-  const source = join(root, "web");
-  const { outputFiles } = await build({
-    ...common,
-    entryPoints: [join(source, "app.ts"), join(source, "style.css")],
-    outdir: join(dist, "web"),
-    platform: "browser",
-    format: "esm",
-    target: ["es2022", "safari16.4"],
-  });
-  for (const file of outputFiles) await place(file.path, file.contents);
-  for (const name of ["index.html", "manifest.webmanifest", "icon.svg"]) {
-    const path = join(source, name);
-    await needed(path);
-    await place(join(dist, "web", name), await readFile(path));
-  }
+  const folder = join(dist, "web");
+  const files = await bundlePage({ root, version });
+  // index.html names the others, so it comes last.
+  for (const [path, contents] of await compressPage(files)) await place(join(folder, path), contents);
+  for (const [path, contents] of files) await place(join(folder, path), contents);
+  await removeOldFiles(folder, files, !process.argv.includes("--without-types"));
 }
 
 async function place(path, contents, mode = 0o644) {

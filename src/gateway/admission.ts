@@ -10,6 +10,8 @@ export interface Admission {
   readonly clientAddress: string | null;
   /** Null on public routes only. */
   readonly lease: Lease | null;
+  /** The browser sees a secure context: https at our door or in front of it, or this very machine. Absent: no. */
+  readonly isSecure?: boolean;
 }
 
 /** A property, not a WeakMap: an entry of one per request is work for the collector that can be measured. */

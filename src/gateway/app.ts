@@ -16,7 +16,7 @@ import { withEtag } from "./etag.ts";
 import { type HeldBytes, holderOf } from "./held-bytes.ts";
 import { leaseIsOver } from "./native/actor.ts";
 import type { Route, RouteAnswer } from "./route.ts";
-import { apiHeaders, pageHeaders } from "./security-headers.ts";
+import { apiHeaders, pageHeadersFor } from "./security-headers.ts";
 import { refuseUpgrade, type UpgradeHandler } from "./sockets/accept.ts";
 import { answerStatic, type StaticFiles } from "./static.ts";
 
@@ -103,7 +103,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     const { status, headers, body } = answerStatic(file, request.raw);
     reply
       .code(status)
-      .headers(pageHeaders)
+      .headers(pageHeadersFor(admissionOf(request.raw).isSecure ?? false))
       .headers(headers)
       .send(body ?? undefined);
   });

@@ -11,6 +11,7 @@ import { type ErrorCode, type Refusal, SallyportError } from "../errors.ts";
 import { limits } from "../protocol/limits.ts";
 import type { Access } from "../protocol/objects.ts";
 import { admit } from "./admission.ts";
+import { isSecureContext } from "./checks/origin.ts";
 import { Door, type DoorArrival, type DoorSpec } from "./doors.ts";
 import { runGate } from "./gate.ts";
 import { found, type GatePass, type GatePolicy, type GateWorld, startPass } from "./gate-pass.ts";
@@ -136,6 +137,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       door: arrival.door.name,
       clientAddress: pass.clientAddress,
       lease: pass.lease,
+      isSecure: isSecureContext(pass),
     });
     const { routedPath } = found(pass.target);
     arrival.request.url = pass.handlerQuery === "" ? routedPath : `${routedPath}?${pass.handlerQuery}`;

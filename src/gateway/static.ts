@@ -5,6 +5,8 @@ import { extname, join } from "node:path";
 
 export interface StaticFile {
   readonly body: Buffer;
+  /** The same, compressed by the build; in the order in which they are preferred. */
+  readonly encoded: readonly { readonly encoding: "br" | "gzip"; readonly body: Buffer }[];
   readonly contentType: string;
   readonly etag: string;
   readonly cacheControl: string;
@@ -40,6 +42,7 @@ const hashedName = /[.-](?=[\w-]*[0-9A-Z])[\w-]{8}\.[a-z0-9]+$/;
  */
 export async function loadStaticFiles(folder: string): Promise<StaticFiles> {
   const files = new Map<string, StaticFile>();
+  const compressed = new Map<string, Buffer>();
   let totalBytes = 0;
 
   async function visit(path: string, prefix: string): Promise<void> {
@@ -52,7 +55,9 @@ export async function loadStaticFiles(folder: string): Promise<StaticFiles> {
         totalBytes += body.length;
         if (files.size >= maxFiles || totalBytes > maxTotalBytes)
           throw new Error(`${folder} holds more than a built page would`);
-        files.set(`${prefix}${encodeURIComponent(entry.name)}`, toStaticFile(entry.name, body));
+        const requestPath = `${prefix}${encodeURIComponent(entry.name)}`;
+        if (/\.(?:br|gz)$/.test(entry.name)) compressed.set(requestPath, body);
+        else files.set(requestPath, toStaticFile(entry.name, body));
       }
     }
   }
@@ -62,6 +67,7 @@ export async function loadStaticFiles(folder: string): Promise<StaticFiles> {
     throw error;
   });
   if (found?.isDirectory()) await visit(folder, "/");
+  for (const [path, file] of files) files.set(path, withEncodings(file, path, compressed));
   const index = files.get("/index.html");
   if (index) files.set("/", index);
   return files;
@@ -70,10 +76,20 @@ export async function loadStaticFiles(folder: string): Promise<StaticFiles> {
 function toStaticFile(name: string, body: Buffer): StaticFile {
   return {
     body,
+    encoded: [],
     contentType: contentTypes[extname(name).toLowerCase()] ?? "application/octet-stream",
     etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
     cacheControl: hashedName.test(name) ? "public, max-age=31536000, immutable" : "no-cache",
   };
+}
+
+function withEncodings(file: StaticFile, path: string, compressed: ReadonlyMap<string, Buffer>): StaticFile {
+  const variants = [
+    { encoding: "br", body: compressed.get(`${path}.br`) },
+    { encoding: "gzip", body: compressed.get(`${path}.gz`) },
+  ] as const;
+  const encoded = variants.flatMap(({ encoding, body }) => (body ? [{ encoding, body }] : []));
+  return { ...file, encoded };
 }
 
 /** True for a path (without query, as it came) that is a file of the page. */
@@ -88,16 +104,39 @@ export interface StaticAnswer {
   readonly body: Buffer | null;
 }
 
-/** Answers a GET or HEAD for a file of the page, with `If-None-Match` honoured (RFC 9110, section 13.1.2). */
+/**
+ * Answers a GET or HEAD for a file of the page, with `If-None-Match` (RFC 9110, section 13.1.2) and `Accept-Encoding`
+ * honoured. A compressed body is another representation, so it has another etag.
+ */
 export function answerStatic(file: StaticFile, request: IncomingMessage): StaticAnswer {
+  const accepted = file.encoded.find(({ encoding }) =>
+    acceptsEncoding(request.headers["accept-encoding"], encoding),
+  );
+  const body = accepted?.body ?? file.body;
+  const etag = accepted ? file.etag.replace(/"$/, `-${accepted.encoding}"`) : file.etag;
   const headers = {
     "content-type": file.contentType,
     "cache-control": file.cacheControl,
-    etag: file.etag,
+    etag,
+    ...(file.encoded.length > 0 ? { vary: "accept-encoding" } : {}),
+    ...(accepted ? { "content-encoding": accepted.encoding } : {}),
   };
-  if (matchesEtag(request.headers["if-none-match"], file.etag)) return { status: 304, headers, body: null };
-  const withLength = { ...headers, "content-length": String(file.body.length) };
-  return { status: 200, headers: withLength, body: request.method === "HEAD" ? null : file.body };
+  if (matchesEtag(request.headers["if-none-match"], etag)) return { status: 304, headers, body: null };
+  const withLength = { ...headers, "content-length": String(body.length) };
+  return { status: 200, headers: withLength, body: request.method === "HEAD" ? null : body };
+}
+
+/** True when the header names the coding without forbidding it (`q=0`). `*` is not taken: whoever wants it names it. */
+function acceptsEncoding(rawHeader: string | string[] | undefined, encoding: string): boolean {
+  return String(rawHeader ?? "")
+    .split(",")
+    .map((part) =>
+      part
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/),
+    )
+    .some(([name, quality]) => name === encoding && !/^q=0(?:\.0*)?$/.test(quality ?? ""));
 }
 
 function matchesEtag(rawHeader: string | undefined, etag: string): boolean {

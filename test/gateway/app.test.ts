@@ -403,6 +403,41 @@ describe("static files", () => {
     );
   });
 
+  it("sends what the build compressed to whoever takes it, as a representation of its own", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sallyport-page-"));
+    for (const [name, text] of [
+      ["app.js", "whole"],
+      ["app.js.br", "brotli"],
+      ["app.js.gz", "gzip"],
+      ["style.css", "whole"],
+    ] as const)
+      await writeFile(join(folder, name), text);
+    const staticFiles = await loadStaticFiles(folder);
+    await rm(folder, { recursive: true });
+    expect([...staticFiles.keys()].sort()).toEqual(["/app.js", "/style.css"]);
+    app = await startTestApp({ lease: null, app: { staticFiles } });
+    const etags = new Set<unknown>();
+    for (const [accepted, encoding, text] of [
+      ["gzip, deflate, br", "br", "brotli"],
+      ["gzip", "gzip", "gzip"],
+      ["br;q=0, gzip;q=0.5", "gzip", "gzip"],
+      ["identity", undefined, "whole"],
+      ["*", undefined, "whole"],
+    ] as const) {
+      const headers = { "accept-encoding": accepted };
+      const answer = await request(app.base, "GET", "/app.js", { headers });
+      expect(answer).toMatchObject({ status: 200, text });
+      expect(answer.headers["content-encoding"]).toBe(encoding);
+      expect(answer.headers.vary).toBe("accept-encoding");
+      etags.add(answer.headers.etag);
+      const again = { headers: { ...headers, "if-none-match": String(answer.headers.etag) } };
+      expect((await request(app.base, "GET", "/app.js", again)).status).toBe(304);
+    }
+    expect(etags.size).toBe(3);
+    const plain = { headers: { "accept-encoding": "br" } };
+    expect((await request(app.base, "GET", "/style.css", plain)).headers.vary).toBeUndefined();
+  });
+
   it("answers HEAD without a body and 304 to a matching etag", async () => {
     await startPage();
     const head = await request(app.base, "HEAD", "/index.html");

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
+import { bundlePage } from "../../scripts/build-page.js";
 
 const repository = new URL("../../", import.meta.url).pathname;
 const cache = join(repository, "node_modules", ".cache", "sallyport-test");
@@ -43,17 +44,10 @@ async function make(): Promise<string> {
 
 /** The page, as the build puts it beside the program. */
 async function buildPage(outdir: string): Promise<void> {
-  const source = join(repository, "web");
-  await build({
-    entryPoints: [join(source, "app.ts"), join(source, "style.css")],
-    outdir,
-    bundle: true,
-    platform: "browser",
-    format: "esm",
-    logLevel: "error",
-  });
-  for (const name of ["index.html", "manifest.webmanifest", "icon.svg"])
-    await copyFile(join(source, name), join(outdir, name));
+  for (const [path, contents] of await bundlePage({ root: repository, version: "0.0.0", minify: false })) {
+    await mkdir(dirname(join(outdir, path)), { recursive: true });
+    await writeFile(join(outdir, path), contents);
+  }
 }
 
 async function fingerprint(): Promise<string> {

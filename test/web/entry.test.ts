@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { visibleText } from "../../src/lib/visible-text.ts";
-import { baseOf, isUnencrypted, readEntry } from "../../web/entry.ts";
-import { describeBrowser } from "../../web/pair.ts";
-import { readPairingCode, showPairingCode } from "../../web/pairing-code.ts";
-import { openTokenStore } from "../../web/token-store.ts";
-import { outputText, visible } from "../../web/visible.ts";
+import { describeBrowser } from "../../web/pairing/describe-browser.ts";
+import { readEntry } from "../../web/pairing/entry.ts";
+import { readPairingCode, showPairingCode } from "../../web/pairing/pairing-code.ts";
+import { baseOf, isUnencrypted } from "../../web/state/base.ts";
+import { openCredentialStore } from "../../web/state/credential.ts";
+import { openKeyValue } from "../../web/state/key-value.ts";
+import { outputText, visible } from "../../web/ui/visible-text.ts";
 
 describe("readEntry", () => {
   it.each([
@@ -99,20 +101,26 @@ describe("describeBrowser", () => {
   });
 });
 
-describe("openTokenStore", () => {
-  it("keeps the token as long as the page lives where the browser stores nothing", () => {
-    const broken = new Proxy({} as Storage, {
-      get: () => () => {
-        throw new Error("denied");
-      },
-    });
-    for (const storage of [null, broken]) {
-      const store = openTokenStore(storage, "http://h/");
-      store.set("spd_x");
-      expect(store.get()).toBe("spd_x");
-      expect(store.lasting).toBe(false);
-      store.forget();
-      expect(store.get()).toBeNull();
-    }
+describe("openCredentialStore", () => {
+  it("keeps the token as long as the page lives where the browser stores nothing", async () => {
+    const store = openCredentialStore(openKeyValue("http://h/"), null, "http://h/");
+    const credential = { token: "spd_x", device: "d1" };
+    await store.set(credential);
+    expect(await store.get()).toEqual(credential);
+    expect(store.isLasting).toBe(false);
+    await store.forget();
+    expect(await store.get()).toBeNull();
+  });
+
+  it("takes over the token that an older page kept elsewhere, and leaves none there", async () => {
+    const old = new Map([["sallyport.token /b/", "spd_old"]]);
+    const legacy = {
+      getItem: (key: string) => old.get(key) ?? null,
+      removeItem: (key: string) => old.delete(key),
+    } as unknown as Storage;
+    const store = openCredentialStore(openKeyValue("http://h/b/"), legacy, "http://h/b/");
+    expect(await store.get()).toEqual({ token: "spd_old", device: null });
+    expect(old.size).toBe(0);
+    expect(await store.get()).toEqual({ token: "spd_old", device: null });
   });
 });

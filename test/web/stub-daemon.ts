@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { build } from "esbuild";
 import { type WebSocket, WebSocketServer } from "ws";
+import { bundlePage } from "../../scripts/build-page.js";
+import { pageHeadersFor } from "../../src/gateway/security-headers.ts";
 
 export interface Seen {
   readonly method: string;
@@ -26,29 +26,20 @@ export interface StubDaemon {
   close(): Promise<void>;
 }
 
-const csp =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-async function bundle(entry: string): Promise<string> {
-  const result = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: "esm",
-    logLevel: "silent",
-    define: { __SALLYPORT_VERSION__: '"1.0.0"' },
-  });
-  return result.outputFiles[0]?.text ?? "";
-}
+const types: Readonly<Record<string, string>> = {
+  html: "text/html",
+  js: "text/javascript",
+  css: "text/css",
+  svg: "image/svg+xml",
+  png: "image/png",
+  webmanifest: "application/manifest+json",
+};
+let bundled: Promise<Map<string, Uint8Array>> | null = null;
 
 export async function startStubDaemon(): Promise<StubDaemon> {
-  const files = new Map<string, [type: string, text: string]>([
-    ["", ["text/html", readFileSync("web/index.html", "utf8")]],
-    ["app.js", ["text/javascript", await bundle("web/app.ts")]],
-    ["style.css", ["text/css", readFileSync("web/style.css", "utf8")]],
-    ["manifest.webmanifest", ["application/manifest+json", readFileSync("web/manifest.webmanifest", "utf8")]],
-    ["icon.svg", ["image/svg+xml", readFileSync("web/icon.svg", "utf8")]],
-  ]);
+  bundled ??= bundlePage({ root: process.cwd(), version: "1.0.0" });
+  const files = new Map(await bundled);
+  files.set("", files.get("index.html") ?? new Uint8Array());
   const seen: Seen[] = [];
   const commands: Record<string, unknown>[] = [];
   const answers = new Map<string, (seen: Seen) => Answer>();
@@ -62,7 +53,8 @@ export async function startStubDaemon(): Promise<StubDaemon> {
     for await (const chunk of request) raw += String(chunk);
     const file = files.get(path);
     if (file) {
-      response.writeHead(200, { "Content-Type": file[0], "Content-Security-Policy": csp }).end(file[1]);
+      const type = types[path.split(".").at(-1) ?? ""] ?? "text/html";
+      response.writeHead(200, { ...pageHeadersFor(true), "Content-Type": type }).end(file);
       return;
     }
     const entry: Seen = {

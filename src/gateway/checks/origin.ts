@@ -27,6 +27,12 @@ function ownOrigin(pass: GatePass): WebOrigin | null {
   return { scheme, authority, port: portOf(scheme, authority) };
 }
 
+/** True where browsers treat the page as a secure context: https, as the browser sees it, or a loopback address. */
+export function isSecureContext({ arrival: { door, peer }, requestClass }: GatePass): boolean {
+  if (requestClass === "local") return true;
+  return door.kind === "forwarder" ? door.publicAddress?.scheme === "https" : peer.secure;
+}
+
 function targetIsPage(pass: GatePass, world: GateWorld): boolean {
   const { method, kind } = pass.arrival;
   return (

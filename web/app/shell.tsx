@@ -1,0 +1,59 @@
+import { useSignalEffect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ApprovalsBar } from "../approvals/approvals-bar.tsx";
+import { ApprovalsPane } from "../approvals/approvals-pane.tsx";
+import { pageTitle } from "../state/page-title.ts";
+import { useSession } from "../state/session.ts";
+import { Spinner } from "../ui/states.tsx";
+import { WorkspaceTree } from "../work/workspace-tree.tsx";
+import { ConnectionLine, ConnectionMark } from "./connection-line.tsx";
+import { JobsPane } from "./jobs-pane.tsx";
+import { listenForKeys } from "./key-strokes.ts";
+import { BottomBar, SideNavigation } from "./navigation.tsx";
+import { Outlet } from "./outlet.tsx";
+import "./shell.css";
+import { ShellDialogs } from "./shell-dialogs.tsx";
+
+/** The paired page: three panes on a desk, one with a bottom bar on a phone. */
+export function Shell() {
+  const { snapshot, waiting } = useSession();
+  useEffect(listenForKeys, []);
+  useSignalEffect(() => {
+    const count = waiting.value === 0 ? "" : `(${waiting.value}) `;
+    document.title = `${count}${pageTitle.value === "" ? "" : `${pageTitle.value} – `}Sallyport`;
+  });
+  const isReady = snapshot.value !== null;
+  return (
+    <div class="shell">
+      <button type="button" class="button skip-link" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top-bar">
+        <img src="icon.svg" alt="" width="28" height="28" />
+        <p class="brand">Sallyport</p>
+        <ConnectionMark />
+      </header>
+      <aside class="left-pane" aria-label="Workspace">
+        <div class="left-scroll">
+          <WorkspaceTree />
+        </div>
+        <SideNavigation />
+      </aside>
+      <div class="middle">
+        <ConnectionLine />
+        <main id="main" tabIndex={-1}>
+          {isReady ? <Outlet /> : <Spinner label="Waiting for the state of the daemon…" />}
+        </main>
+        <div class="above-bar">
+          <ApprovalsBar />
+        </div>
+      </div>
+      <aside class="right-pane" aria-label="Approvals and jobs">
+        <ApprovalsPane />
+        <JobsPane />
+      </aside>
+      <BottomBar />
+      <ShellDialogs />
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { isUnencrypted } from "../state/base.ts";
+import { Button } from "../ui/button.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { readPairingCode } from "./pairing-code.ts";
+import "./pair-form.css";
+
+interface PairFormProps {
+  /** As it was typed. */
+  readonly code: string;
+  readonly name: string;
+  readonly problem: string | null;
+  readonly onPair: (code: string, name: string) => void;
+}
+
+/** Asks for a pairing code; forgiving about how it is typed. */
+export function PairForm(props: PairFormProps) {
+  const code = useSignal(props.code);
+  const name = useSignal(props.name);
+  const problem = useSignal(props.problem);
+  const form = useRef<HTMLFormElement>(null);
+  const focusCode = (): void => form.current?.querySelector("input")?.focus();
+  useEffect(focusCode, []);
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const read = readPairingCode(code.value);
+    problem.value = read.ok ? null : read.hint;
+    if (read.ok) props.onPair(read.code, name.value);
+    else focusCode();
+  };
+
+  return (
+    <>
+      <p class="quiet-text">
+        Pair once; then this browser drives the agents and jobs of the machine that it talks to.
+      </p>
+      {isUnencrypted(location.href) && (
+        <p class="pair-warning">
+          <Icon name="warning" />
+          <span>This address is not encrypted: whoever can read this network can become this device.</span>
+        </p>
+      )}
+      <form ref={form} class="pair-form" onSubmit={submit} noValidate>
+        <TextField
+          label="Pairing code"
+          class="pair-code"
+          value={code.value}
+          onValue={(value) => {
+            code.value = value;
+          }}
+          problem={problem.value}
+          name="code"
+          autocomplete="one-time-code"
+          autocapitalize="characters"
+          isProse={false}
+          enterkeyhint="go"
+          maxLength={400}
+          placeholder="ABCDE-FGHJK"
+        />
+        <TextField
+          label="Name of this device"
+          value={name.value}
+          onValue={(value) => {
+            name.value = value;
+          }}
+          name="name"
+          autocomplete="off"
+          maxLength={64}
+        />
+        <Button type="submit" kind="primary" isWide>
+          Pair
+        </Button>
+      </form>
+      <p class="pair-help">
+        Make a code on the daemon's machine with <code>sallyport pair</code>. It is good for ten minutes and
+        one device. On that same machine <code>sallyport web --open</code> opens this page without a code.
+      </p>
+    </>
+  );
+}

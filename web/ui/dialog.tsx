@@ -1,0 +1,59 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { IconButton } from "./button.tsx";
+import { classes } from "./classes.ts";
+import "./dialog.css";
+
+interface DialogProps {
+  readonly title: string;
+  /** Called when it was closed, however: the button, Escape, a click beside it. Render it as long as it is open. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** Shown at its foot, side by side. */
+  readonly actions?: ComponentChildren;
+  readonly size?: "small" | "large";
+  readonly class?: string;
+}
+
+/**
+ * A native modal dialog: the focus stays in it and returns to where it was, Escape closes it, and the page behind is
+ * inert. On a phone it rises from the lower edge. Rendered means open.
+ */
+export function Dialog(props: DialogProps) {
+  const { title, onClose, children, actions, size = "small" } = props;
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    if (dialog === null) return undefined;
+    const before = document.activeElement;
+    if (!dialog.open) dialog.showModal();
+    return () => {
+      dialog.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={classes("dialog", size, props.class)}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={titleId}>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+        <div class="dialog-content">{children}</div>
+        {actions && <footer>{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}
