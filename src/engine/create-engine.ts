@@ -25,6 +25,8 @@ import { splitTrailingBackground } from "./rules/trailing-background.ts";
 import { createRuntimeChooser, knownRuntime } from "./runtimes/choose-runtime.ts";
 import { type Runtime, runtimeRegistry } from "./runtimes/runtime.ts";
 import { createShellRuntime } from "./runtimes/shell.ts";
+import { createSessions } from "./sessions/create-sessions.ts";
+import { createSessionFlags } from "./sessions/session-flags.ts";
 import { shutDown } from "./shut-down.ts";
 import { createAnnouncer } from "./transcripts/announcer.ts";
 import { createEventSequence } from "./transcripts/event-sequence.ts";
@@ -261,6 +263,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   });
   const compactOptions = { workspaces, agents, runner, sequence, runtimeFor, recover, assertOpen };
   const view = createEngineView({ changeLog, workspaces, agents, permissions, questions, jobs });
+  const flags = createSessionFlags(state);
   const library = createLibrary({
     home: options.home,
     userHome: options.userHome ?? homedir(),
@@ -270,8 +273,28 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     changeLog,
     runtimes,
     isTrusted: trusted.has,
+    flags,
     assertOpen,
+    append,
     now,
+    report,
+  });
+  const sessions = createSessions({
+    workspaces,
+    agents,
+    library,
+    flags,
+    receipts,
+    prompts,
+    runner,
+    runtimes,
+    runtimeFor,
+    sequence,
+    recover,
+    bounds,
+    browseRoot: options.browseRoot,
+    assertOpen,
+    append,
     report,
   });
   const places = createPlaces({
@@ -296,6 +319,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     ...view,
     library,
     places,
+    sessions,
     prompt: (command, actor) => prompts.prompt(command, actor),
     receipt: (requestId, actor) => receipts.view(ownerKey(actor), requestId),
     cancel: (agentId, actor) => agentCommands.cancel(agentId, actor),

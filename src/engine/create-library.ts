@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { SallyportError } from "../errors.ts";
 import { syncFolder } from "../lib/atomic-file.ts";
 import { toTime } from "../lib/clock.ts";
+import type { ChangeBody } from "../protocol/changes.ts";
 import type { SessionRow } from "../protocol/rest-objects.ts";
 import type { Agents } from "./agents/agents.ts";
 import { listFolder } from "./browse/list-folder.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { orRefuse } from "./disk-refusal.ts";
-import type { Library } from "./library.ts";
+import type { Library, SessionLibrary } from "./library.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { selectSessions } from "./sessions/select-sessions.ts";
 import type { SessionFacts } from "./sessions/session-facts.ts";
+import type { SessionFlags } from "./sessions/session-flags.ts";
 import { createSessionIndex } from "./sessions/session-index.ts";
 import { daemonTools } from "./tools.ts";
 import { checkSessionId } from "./transcripts/read-session.ts";
@@ -27,10 +29,12 @@ export interface LibraryOptions {
   readonly browseRoot: () => string;
   readonly store: WorkspaceStore;
   readonly agents: Agents;
+  readonly flags: SessionFlags;
   readonly changeLog: ChangeLog;
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly isTrusted: (cwd: string) => boolean;
   readonly assertOpen: () => void;
+  readonly append: (change: ChangeBody) => void;
   readonly now: () => number;
   readonly report: (problem: string) => void;
 }
@@ -47,7 +51,7 @@ const liveOnly: ReadonlySet<string> = new Set([
 ]);
 
 /** Nothing is read from disk before somebody asks. */
-export function createLibrary(options: LibraryOptions): Library {
+export function createLibrary(options: LibraryOptions): Library & SessionLibrary {
   const { store, agents, now, report } = options;
   const folder = join(options.home, "sessions");
   const cacheFolder = join(options.home, "cache");
@@ -89,6 +93,7 @@ export function createLibrary(options: LibraryOptions): Library {
       workspace: place?.workspace.id ?? null,
       tab: place?.tab.id ?? null,
       damaged: facts.damaged,
+      ...options.flags.get(facts.id),
     };
   }
 
@@ -134,8 +139,26 @@ export function createLibrary(options: LibraryOptions): Library {
         }),
       );
       agents.forget(id);
+      options.append({ type: "session_deleted", session: id });
       await orRefuse(removeReservedPrompt(folder, id));
       await orRefuse(syncFolder(folder));
+      await options.flags.forget(id);
+    },
+    async session(id) {
+      checkSessionId(id);
+      await orRefuse(index.refresh());
+      await orRefuse(index.recheck([id]));
+      const facts = index.get(id);
+      if (!facts)
+        throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
+          field: "session",
+        });
+      return rowOf(facts);
+    },
+    async allSessions() {
+      await orRefuse(index.refresh());
+      recheckSometimes();
+      return index.rows();
     },
     usage: (days) => orRefuse(usage.usage(days, now())),
     browse: (query) =>

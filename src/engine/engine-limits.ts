@@ -6,6 +6,8 @@ export const engineLimits = {
   agents: 10_000,
   workspaceFileBytes: 8 * 1024 * 1024,
   trustedFolders: 10_000,
+  /** Sessions that are pinned or archived: the state file holds them. */
+  markedSessions: 10_000,
   /** Turns that run at the same time, over all agents. */
   runningTurns: 256,
   openRequests: 512,

@@ -4,6 +4,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { Agent, Job, JobOutput, Tab } from "../protocol/objects.ts";
 import type { Actor } from "./actor.ts";
 import type { Library } from "./library.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 import type { Places } from "./workspaces/places.ts";
 
 /** The answer to a prompt. A rejected one carries the error it was rejected with, also when it is read again. */
@@ -64,6 +65,8 @@ export interface Engine {
   readonly library: Library;
   /** Workspaces, tabs and `launch`. */
   readonly places: Places;
+  /** What is done to a conversation beside prompting it: marks, titles, thinking, previews. */
+  readonly sessions: Sessions;
   /** The snapshot of one workspace; without an id the last used. Throws `not_found`. */
   snapshot(workspaceId?: string): EngineSnapshot;
   counts(): EngineCounts;

@@ -1,7 +1,16 @@
 import type { WorkspaceRow } from "../protocol/objects.ts";
-import type { ContextReport, Folder, Model, SessionList, Tool, Usage } from "../protocol/rest-objects.ts";
+import type {
+  ContextReport,
+  Folder,
+  Model,
+  SessionList,
+  SessionRow,
+  Tool,
+  Usage,
+} from "../protocol/rest-objects.ts";
 import type { Actor } from "./actor.ts";
 import type { BrowseQuery } from "./browse/list-folder.ts";
+import type { SessionFacts } from "./sessions/session-facts.ts";
 
 export interface SessionListQuery {
   /** A folder as a client names it; a link to it is the same. */
@@ -31,4 +40,12 @@ export interface Library {
   contextTokens(agent: string): Promise<number | null>;
   /** Writes the caches. */
   close(): Promise<void>;
+}
+
+/** What the engine itself asks of the saved sessions. */
+export interface SessionLibrary {
+  /** Throws `not_found`. */
+  session(id: string): Promise<SessionRow>;
+  /** Newest first. */
+  allSessions(): Promise<readonly SessionFacts[]>;
 }

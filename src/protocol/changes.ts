@@ -12,7 +12,7 @@ import {
   WorkspaceRowSchema,
   WorkspaceSchema,
 } from "./objects.ts";
-import { ModelSchema } from "./rest-objects.ts";
+import { ModelSchema, SessionRowSchema } from "./rest-objects.ts";
 import { ScopeSchema } from "./scopes.ts";
 
 /** What the daemon tells on its own accord: the snapshot, and every change after it (docs/protocol.md, "Changes"). */
@@ -39,6 +39,8 @@ export const changeBodies = {
   tab_closed: Type.Object({ type: Type.Literal("tab_closed"), tab: Id }),
   tabs_reordered: Type.Object({ type: Type.Literal("tabs_reordered"), workspace: Id, tabs: list(Id) }),
   agent_updated: Type.Object({ type: Type.Literal("agent_updated"), agent: AgentSchema }),
+  session_updated: Type.Object({ type: Type.Literal("session_updated"), session: SessionRowSchema }),
+  session_deleted: Type.Object({ type: Type.Literal("session_deleted"), session: Id }),
   job_started: Type.Object({ type: Type.Literal("job_started"), job: JobSchema }),
   job_finished: Type.Object({ type: Type.Literal("job_finished"), job: JobSchema }),
   mode: Type.Object({ type: Type.Literal("mode"), tab: Id, mode: ModeSchema }),

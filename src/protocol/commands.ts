@@ -65,6 +65,22 @@ export const commandSchemas = {
   agent_open: Type.Object({ type: Type.Literal("agent_open"), ...clientRef, agent: Id }),
   agent_activate: Type.Object({ type: Type.Literal("agent_activate"), ...clientRef, agent: Id }),
   compact: Type.Object({ type: Type.Literal("compact"), ...clientRef, agent: Id }),
+  clear: Type.Object({ type: Type.Literal("clear"), ...clientRef, agent: Id }),
+  thinking: Type.Object({
+    type: Type.Literal("thinking"),
+    ...clientRef,
+    agent: Id,
+    /** One of the model's `thinking`; null for none. */
+    thinking: Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()]),
+  }),
+  session_update: Type.Object({
+    type: Type.Literal("session_update"),
+    ...clientRef,
+    session: Id,
+    title: Type.Optional(Type.String({ minLength: 1, maxLength: limits.labelChars })),
+    pinned: Type.Optional(Type.Boolean()),
+    archived: Type.Optional(Type.Boolean()),
+  }),
   model: Type.Object({
     type: Type.Literal("model"),
     ...clientRef,

@@ -99,7 +99,14 @@ export const agentEventBodies = {
     context_tokens: nullable(Type.Integer()),
   }),
   model_changed: Type.Object({ type: Type.Literal("model_changed"), model: nullable(Type.String()) }),
+  /** The level of thinking that the agent's next turns ask for; null: the model's own. */
+  thinking_changed: Type.Object({
+    type: Type.Literal("thinking_changed"),
+    thinking: nullable(Type.String()),
+  }),
   compacted: Type.Object({ type: Type.Literal("compacted"), summary: Type.String() }),
+  /** From here on the agent knows nothing of what was said before. */
+  cleared: Type.Object({ type: Type.Literal("cleared") }),
   title: Type.Object({ type: Type.Literal("title"), title: Type.String() }),
   notice: Type.Object({ type: Type.Literal("notice"), message: Type.String() }),
   error: Type.Object({ type: Type.Literal("error"), code: Type.String(), message: Type.String() }),

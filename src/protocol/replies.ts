@@ -12,6 +12,7 @@ import {
   WorkspaceRowSchema,
   WorkspaceSchema,
 } from "./objects.ts";
+import { SessionRowSchema } from "./rest-objects.ts";
 
 /** What each command is answered with when it was not refused; `client_ref` is there when the command had one. */
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -66,7 +67,10 @@ export const replySchemas = {
   agent_open: TabAgentAckSchema,
   agent_activate: TabAgentAckSchema,
   compact: Type.Object({ ...ack, workspace: Id, tab: Id, agent: Id, turn: Id }),
+  clear: TabAgentAckSchema,
   model: Type.Object({ ...ack, tab: Id, agent: Id, model: nullable(Type.String()) }),
+  thinking: Type.Object({ ...ack, tab: Id, agent: Id, thinking: nullable(Type.String()) }),
+  session_update: Type.Object({ ...ack, session: SessionRowSchema }),
   tab_create: Type.Object({ ...ack, workspace: Id, tab: Id, ...trustedNow }),
   tab_close: Type.Object({ ...ack, tab: Id }),
   tab_activate: Type.Object({ ...ack, workspace: Id, tab: Id }),

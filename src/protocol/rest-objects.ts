@@ -30,6 +30,10 @@ export const SessionRowSchema = Type.Object({
   tab: nullable(Id),
   /** True when the transcript does not begin as every transcript does. */
   damaged: Type.Boolean(),
+  /** Marked by a person, for lists to show first. */
+  pinned: Type.Optional(Type.Boolean()),
+  /** Put away by a person, for lists to leave out. */
+  archived: Type.Optional(Type.Boolean()),
 });
 export type SessionRow = Static<typeof SessionRowSchema>;
 export const SessionListSchema = Type.Object({
@@ -113,6 +117,8 @@ export const ModelSchema = Type.Object({
   runtime: Type.String(),
   name: Type.String(),
   context_tokens: nullable(Count),
+  /** The levels of thinking that it can be asked for, the least first; none when absent. */
+  thinking: Type.Optional(Type.Array(Type.String())),
 });
 export type Model = Static<typeof ModelSchema>;
 export const ModelListSchema = Type.Object({

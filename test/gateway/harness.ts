@@ -27,6 +27,7 @@ import type { Access, Awake, Job, Remote, Tab } from "../../src/protocol/objects
 import type { Scope } from "../../src/protocol/scopes.ts";
 import { fakeLibrary } from "./fake-library.ts";
 import { fakePlaces } from "./fake-places.ts";
+import { fakeSessions } from "./fake-sessions.ts";
 
 export interface TestLease extends Lease {
   scopes: Set<Scope>;
@@ -116,6 +117,7 @@ export function fakeEngine(log: ChangeLog): FakeEngine {
   }
   const engine: FakeEngine = {
     library: fakeLibrary(),
+    sessions: fakeSessions(),
     places: fakePlaces(row, tab, changed),
     calls,
     actors,

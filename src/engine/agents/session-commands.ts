@@ -183,6 +183,7 @@ function docOf(id: string, facts: SessionFacts): AgentDoc {
     title: label(facts.title),
     runtime: (facts.runtime ?? "").slice(0, 64) || "shell",
     model: facts.model?.slice(0, limits.modelChars) ?? null,
+    thinking: facts.thinking ?? null,
     updated: new Date(facts.updated_ms).toISOString(),
   };
 }

@@ -13,6 +13,7 @@ export interface ReplayOptions {
 }
 
 const summaryPromptChars = 200;
+const thinkingLevels: readonly string[] = ["low", "medium", "high"];
 
 /**
  * Plays a script of events (docs/replay.md): each prompt plays it from its beginning. An agent's model is the script's
@@ -45,8 +46,23 @@ export function createReplayRuntime(options: ReplayOptions): Runtime {
     needsTrust: true,
     takesModel: true,
     models: () =>
-      Object.keys(options.scripts()).map((id) => ({ id, runtime: "replay", name: id, context_tokens: null })),
+      Object.keys(options.scripts()).map((id) => ({
+        id,
+        runtime: "replay",
+        name: id,
+        context_tokens: null,
+        thinking: [...thinkingLevels],
+      })),
     chooseModel: chooseScript,
+    chooseThinking(thinking) {
+      if (!thinkingLevels.includes(thinking))
+        throw new SallyportError(
+          "invalid_field",
+          `There is no such level; there are: ${thinkingLevels.join(", ")}.`,
+          { field: "thinking" },
+        );
+      return thinking;
+    },
     checkPrompt(prompt) {
       if (prompt.text.trim() === "" && prompt.images === 0 && prompt.attachments === 0)
         throw new SallyportError("invalid_field", "There is nothing in this prompt.", { field: "text" });
@@ -102,10 +118,11 @@ function fill(
   },
 ): string {
   return text.replace(
-    /\{(prompt|prompts|summary|answer:([^}]{1,64}))\}/g,
+    /\{(prompt|prompts|summary|thinking|answer:([^}]{1,64}))\}/g,
     (whole, key: string, name: string) => {
       if (key === "prompt") return values.context.text;
       if (key === "prompts") return String(values.memory?.prompts.length ?? 0);
+      if (key === "thinking") return values.context.thinking ?? "none";
       if (key === "summary") return values.memory?.summary ?? "";
       return values.answerTo(name) ?? whole;
     },

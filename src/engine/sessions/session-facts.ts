@@ -29,6 +29,7 @@ export const SessionFactsSchema = Type.Object({
   cwd: nullable(Text),
   runtime: nullable(Text),
   model: nullable(Text),
+  thinking: Type.Optional(nullable(Text)),
   parent: nullable(Text),
   context_tokens: nullable(Type.Integer()),
   /** True when the first record is not what every transcript begins with. */
@@ -37,7 +38,14 @@ export const SessionFactsSchema = Type.Object({
 export type SessionFacts = Static<typeof SessionFactsSchema>;
 
 /** Most records are of no use here, and are not parsed: the quotes of text inside of them are escaped. */
-const marks = ['"title"', '"model_changed"', '"usage"', '"user_message"'].map((mark) => Buffer.from(mark));
+const marks = [
+  '"title"',
+  '"model_changed"',
+  '"thinking_changed"',
+  '"cleared"',
+  '"usage"',
+  '"user_message"',
+].map((mark) => Buffer.from(mark));
 const envelopeBytes = 200;
 const atPattern = /"at": ?"([^"\\]{1,40})"/;
 
@@ -62,6 +70,7 @@ export async function readFacts(
     if (isGrown) {
       next.title = known.title;
       next.model = known.model;
+      next.thinking = known.thinking ?? null;
       next.context_tokens = known.context_tokens;
     }
     await readTail(handle, isGrown ? known.bytes : null, size, next);
@@ -147,6 +156,8 @@ async function readTail(
 function takeLater(record: Raw, facts: SessionFacts): boolean {
   if (record.type === "title") facts.title = text(record.title, 1_000) ?? facts.title;
   else if (record.type === "model_changed") facts.model = text(record.model, 200);
+  else if (record.type === "thinking_changed") facts.thinking = text(record.thinking, 64);
+  else if (record.type === "cleared") facts.context_tokens = null;
   else if (record.type === "usage" && Number.isSafeInteger(record.context_tokens))
     facts.context_tokens = Number(record.context_tokens);
   else if (record.type === "user_message") facts.prompt ??= promptOf(record);

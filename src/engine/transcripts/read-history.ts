@@ -5,7 +5,7 @@ import { isEvent } from "./read-session.ts";
 import { transcriptPath } from "./transcript.ts";
 
 /**
- * What an agent goes on from: the records behind its last compaction, that one first; without one, all. Oldest first. Of a
+ * What an agent goes on from: the records behind the last `cleared`, or its last compaction, that one first; else all. Oldest first. Of a
  * longer conversation than the bounds the newest part.
  */
 export async function readHistory(sessionsFolder: string, agent: string): Promise<readonly AgentEvent[]> {
@@ -15,6 +15,7 @@ export async function readHistory(sessionsFolder: string, agent: string): Promis
     { maxLineBytes: engineLimits.transcriptLineBytes, maxScanBytes: engineLimits.historyBytes },
     (record) => {
       if (!isEvent(record)) return "go_on";
+      if (record.type === "cleared") return "stop";
       // `isEvent` looked at the envelope; a type that we do not know is the runtime's to ignore.
       records.push(record as unknown as AgentEvent);
       const full = records.length >= engineLimits.historyRecords;

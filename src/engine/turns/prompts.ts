@@ -21,7 +21,8 @@ import type { TurnRunner } from "./turn-runner.ts";
 import { reserveTurn, unreserveTurn } from "./turn-slots.ts";
 
 export interface Prompts {
-  prompt(command: CommandOf<"prompt">, actor: Actor): Promise<PromptReceipt>;
+  /** @param owner whose `request_id` it is; default: the actor's */
+  prompt(command: CommandOf<"prompt">, actor: Actor, owner?: string): Promise<PromptReceipt>;
 }
 
 export interface PromptsOptions {
@@ -185,7 +186,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
   }
 
   return {
-    async prompt(command, actor) {
+    async prompt(command, actor, owner = ownerKey(actor)) {
       if (command.text.length > limits.promptChars)
         throw new SallyportError("too_large", `A prompt may have at most ${limits.promptChars} characters.`, {
           field: "text",
@@ -193,7 +194,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
       const requestId = command.request_id;
       if (requestId === undefined) return accept(command, actor, null);
       actor.assertLive();
-      return options.receipts.once(ownerKey(actor), requestId, (ticket) => accept(command, actor, ticket));
+      return options.receipts.once(owner, requestId, (ticket) => accept(command, actor, ticket));
     },
   };
 }

@@ -53,6 +53,7 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
       parts: turn.input.parts,
       cwd: place.tab.cwd,
       model: place.agent.model,
+      thinking: place.agent.thinking ?? null,
       history: () => readHistory(options.sessionsFolder, agent.id),
     };
     if (turn.kind === "prompt") return runtime.runTurn(context);

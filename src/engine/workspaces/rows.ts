@@ -20,6 +20,7 @@ export function agentRow(doc: AgentDoc, tab: string, activity: AgentActivity): A
     title: doc.title,
     runtime: doc.runtime,
     model: doc.model,
+    thinking: doc.thinking ?? null,
     state: activity.state,
     live: activity.live,
     turn: activity.turn,

@@ -19,6 +19,7 @@ const AgentDocSchema = Type.Object({
   title: nullable(Label),
   runtime: Type.String({ minLength: 1, maxLength: 64 }),
   model: nullable(Type.String({ maxLength: 200 })),
+  thinking: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
   updated: Time,
 });
 const TabDocSchema = Type.Object({

@@ -53,6 +53,17 @@ export function createCommandHandlers(sources: CommandSources): CommandHandlers 
     async compact(command, { actor }) {
       return { type: "ack", ...(await engine.compact(command, actor)) };
     },
+    async clear(command, { actor }) {
+      const agent = await engine.sessions.clear(command, actor);
+      return { type: "ack", tab: agent.tab, agent: agent.id };
+    },
+    async thinking(command, { actor }) {
+      const agent = await engine.sessions.setThinking(command, actor);
+      return { type: "ack", tab: agent.tab, agent: agent.id, thinking: agent.thinking ?? null };
+    },
+    async session_update(command, { actor }) {
+      return { type: "ack", session: await engine.sessions.update(command, actor) };
+    },
     async model(command, { actor }) {
       const agent = await engine.setModel(command, actor);
       return { type: "ack", tab: agent.tab, agent: agent.id, model: agent.model };

@@ -152,6 +152,12 @@ const makers: { readonly [T in CommandType]: (known: Known, n: number, m: number
   agent_open: ({ agents }, n) => ({ agent: pick(agents, n) }),
   agent_activate: ({ agents }, n) => ({ agent: pick(agents, n) }),
   compact: ({ agents }, n) => ({ agent: pick(agents, n) }),
+  clear: ({ agents }, n) => ({ agent: pick(agents, n) }),
+  thinking: ({ agents }, n, m) => ({ agent: pick(agents, n), thinking: ["low", "high", null][m % 3] }),
+  session_update: ({ agents }, n, m) => ({
+    session: pick(agents, n),
+    ...(m % 2 === 0 ? { title: newName() } : { pinned: m % 3 === 0 }),
+  }),
   model: ({ agents }, n) => ({ agent: pick(agents, n), model: "ask" }),
   tab_create: (_, n, m) => ({
     cwd: join(fixture.project, ["one", "two", "none"][n % 3] ?? ""),
