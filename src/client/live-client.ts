@@ -74,6 +74,8 @@ export interface Client {
   command<C extends CommandInput>(command: C): Promise<ReplyTo<C["type"]>>;
   /** Sends a prompt exactly once, whatever happens to the connection; waits for one if need be. */
   prompt(prompt: PromptInput, options?: PromptOptions): Promise<PromptReceipt>;
+  /** Takes back a prompt that was certainly not sent yet; its promise rejects. False: it is too late, or there is none. */
+  withdrawPrompt(requestId: string): boolean;
   /** Ids of the prompts that have no receipt yet. */
   readonly unsentPrompts: readonly string[];
   /** The machine or page was asleep, or the network is back: looks at once instead of at the next turn. */
@@ -265,6 +267,7 @@ export function createLiveClient(options: LiveClientOptions): Client {
       if (connection !== null) void outbox.flush(connection);
       return receipt;
     },
+    withdrawPrompt: outbox.withdraw,
     wake() {
       failures = 0;
       if (connection !== null) peer?.ask(timing.wakeAnswerMs);

@@ -35,6 +35,8 @@ export interface PromptOutbox {
   add(prompt: PromptInput, options?: PromptOptions): Promise<PromptReceipt>;
   /** Sends what is kept, oldest first, until the connection is lost. */
   flush(connection: Pick<Connection, "command">): Promise<void>;
+  /** Takes back a prompt that was certainly not sent yet; its promise rejects. False: it is too late, or there is none. */
+  withdraw(requestId: string): boolean;
   /** The connection closed because a frame was too large: what was on its way must not be sent again. */
   dropTooLarge(): void;
   /** Nothing will be sent any more. */
@@ -106,6 +108,12 @@ export function createPromptOutbox(): PromptOutbox {
       return item.receipt.promise;
     },
     flush,
+    withdraw(requestId) {
+      const item = kept.find(({ command }) => command.request_id === requestId);
+      if (item === undefined || item.mayHaveBeenSent) return false;
+      settle(item, () => item.receipt.reject(new UnreachableError("The prompt was withdrawn.")));
+      return true;
+    },
     dropTooLarge() {
       const error = new AnswerError(413, {
         type: "error",

@@ -53,7 +53,8 @@ export function afterRefusal(failure: unknown): Next {
     return retry(failure instanceof Error ? failure.message : "The daemon closed the connection.");
   const { status, body } = failure;
   if (status === 401) return stop("revoked", body.message);
-  if (status === 403 && body.code === "remote_off") return stop("remote_off", body.message);
+  if (status === 403 && (body.code === "remote_off" || body.code === "scope_missing"))
+    return stop(body.code, body.message);
   return retry(body.message, secondsToMs(body.retry_after));
 }
 

@@ -471,6 +471,23 @@ describe("a prompt", () => {
     expect(client.unsentPrompts).toEqual([]);
   });
 
+  it("that was not sent yet can be withdrawn, and one that was sent cannot", async () => {
+    start();
+    const first = client.prompt({ text: "rm -r build", request_id: "k1" });
+    const withdrawn = expect(first).rejects.toThrow("withdrawn");
+    void client.prompt({ text: "ls", request_id: "k2" });
+    expect(client.withdrawPrompt("k1")).toBe(true);
+    await withdrawn;
+    await settle();
+    const socket = await server.next();
+    socket.say(snapshotOf(1));
+    await settle();
+    expect(socket.sent).toMatchObject([{ type: "prompt", request_id: "k2" }]);
+    expect(client.withdrawPrompt("k2")).toBe(false);
+    expect(client.withdrawPrompt("k1")).toBe(false);
+    expect(client.unsentPrompts).toEqual(["k2"]);
+  });
+
   it("of a page that was loaded anew is asked for before it is sent", async () => {
     const socket = await connected();
     void client.prompt({ text: "ls", request_id: "k1" }, { mayHaveBeenSent: true });

@@ -33,6 +33,7 @@ describe("afterRefusal", () => {
   it.each([
     ["a token that counts no more", answer(401, "unauthorized"), { action: "stop", reason: "revoked" }],
     ["remote access that is off", answer(403, "remote_off"), { action: "stop", reason: "remote_off" }],
+    ["a device that may not look", answer(403, "scope_missing"), { action: "stop", reason: "scope_missing" }],
     ["a name that the daemon does not know", answer(403, "host_refused"), { action: "retry", waitMs: null }],
     ["a daemon that is busy", answer(503, "overloaded"), { action: "retry", waitMs: null }],
     [

@@ -10,6 +10,7 @@ import { baseOf } from "../state/base.ts";
 import { type Credential, openCredentialStore } from "../state/credential.ts";
 import { waitText } from "../state/error-text.ts";
 import { openKeyValue } from "../state/key-value.ts";
+import { clearOutbox } from "../state/outbox.ts";
 import { openSession, type Session } from "../state/session.ts";
 import { toast } from "../state/toasts.ts";
 import { phase, type Trouble } from "./phase.ts";
@@ -27,6 +28,9 @@ const browser = describeBrowser(navigator.userAgent);
 let run = 0;
 let session: Session | null = null;
 
+/** Other windows of this page: one that pairs, pairs them all. */
+const others = "BroadcastChannel" in window ? new BroadcastChannel(`sallyport ${base}`) : null;
+
 /** False when this browser stores nothing, so that the page must be paired again when it is closed. */
 export function isLasting(): boolean {
   return credentials.isLasting;
@@ -42,6 +46,9 @@ export function startPage(): void {
   addEventListener("hashchange", () => {
     const entry = take();
     if (entry.kind !== "none") void begin(entry);
+  });
+  others?.addEventListener("message", () => {
+    if (phase.value.kind === "pairing" || phase.value.kind === "trouble") void begin(none);
   });
   void begin(take());
 }
@@ -83,6 +90,7 @@ export function askForCode(code: string, problem: string | null, name = browser.
 export async function forgetToken(): Promise<void> {
   nextRun();
   await credentials.forget();
+  await clearOutbox(keyValue);
 }
 
 async function tradeToken(token: string): Promise<void> {
@@ -108,6 +116,7 @@ async function trade(proof: PairingProof, name: string): Promise<void> {
     // The code is burnt now: the token is kept even if another link was opened meanwhile.
     const credential: Credential = { token, device: device.id };
     await credentials.set(credential);
+    others?.postMessage("paired");
     // Otherwise some browsers throw away what a page stored that was not visited for a week.
     void navigator.storage?.persist?.().catch(() => false);
     if (thisRun !== run) return;
@@ -140,7 +149,7 @@ function lockedText(seconds: number): string {
 /** @param entry what the address brought along although there is a token; used if that counts no more */
 function open(credential: Credential, entry: Entry): void {
   nextRun();
-  const opened = openSession({ base, token: credential.token, version: __SALLYPORT_VERSION__ });
+  const opened = openSession({ base, token: credential.token, version: __SALLYPORT_VERSION__, keyValue });
   session = opened;
   let mayTell = entry.kind !== "none";
   opened.client.onStatus((status) => {
@@ -158,7 +167,7 @@ async function afterStop(reason: StopReason, message: string, entry: Entry): Pro
   if (reason === "closed") return;
   nextRun();
   if (reason === "revoked") {
-    await credentials.forget();
+    await forgetToken();
     if (entry.kind !== "none") return begin(entry);
   }
   const trouble: Trouble =

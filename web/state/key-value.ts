@@ -3,6 +3,8 @@ export interface KeyValue {
   get(key: string): Promise<unknown>;
   set(key: string, value: unknown): Promise<void>;
   delete(key: string): Promise<void>;
+  /** The values whose key begins so, in the order of their keys. */
+  list(prefix: string): Promise<readonly unknown[]>;
   /** False once it is known that this browser stores nothing; what was set then lives as long as the page. */
   readonly isLasting: boolean;
 }
@@ -48,6 +50,15 @@ export function openKeyValue(base: string): KeyValue {
     async delete(key) {
       memory.delete(key);
       await attempt("readwrite", (store) => store.delete(key));
+    },
+    async list(prefix) {
+      const stored = await attempt<unknown[]>("readonly", (store) =>
+        store.getAll(IDBKeyRange.bound(prefix, `${prefix}\uffff`)),
+      );
+      const remembered = [...memory]
+        .filter(([key]) => key.startsWith(prefix))
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+      return [...(stored ?? []), ...remembered.map(([, value]) => value)];
     },
     get isLasting() {
       return isLasting;

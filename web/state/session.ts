@@ -8,6 +8,8 @@ import type { Rest } from "../../src/client/rest.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { Scope } from "../../src/protocol/scopes.ts";
 import { errorText } from "./error-text.ts";
+import type { KeyValue } from "./key-value.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
 import { createStore, type Store } from "./store.ts";
 import { toast } from "./toasts.ts";
 
@@ -24,6 +26,8 @@ export interface Session extends Store {
   readonly isLive: ReadonlySignal<boolean>;
   /** Grows by one with every whole snapshot: what was heard before it may have gaps. */
   readonly generation: ReadonlySignal<number>;
+  /** Prompts on their way: sent once each, over lost connections and reloads. Views send with `outbox.send`. */
+  readonly outbox: Outbox;
   /** True when this device holds all of `scopes`. Reads signals. */
   may(...scopes: readonly Scope[]): boolean;
   /** Sends a command; what goes wrong is shown as a toast, and null comes back. */
@@ -37,12 +41,14 @@ export interface SessionOptions {
   readonly base: string;
   readonly token: string;
   readonly version: string;
+  /** Where unsent prompts are kept. */
+  readonly keyValue: KeyValue;
 }
 
 const wakeEvents = ["visibilitychange", "pageshow", "online"] as const;
 
 /** Connects, and stays connected until `close` or a reason to stop. */
-export function openSession({ base, token, version }: SessionOptions): Session {
+export function openSession({ base, token, version, keyValue }: SessionOptions): Session {
   const store = createStore();
   const client = createClient({ base, token, version });
   const status = signal<ConnectionStatus>({ ...client.status, sinceMs: Date.now() });
@@ -66,6 +72,9 @@ export function openSession({ base, token, version }: SessionOptions): Session {
       for (const listener of listeners.get(key) ?? []) listener(change.event);
   });
 
+  const outbox = createOutbox(client, keyValue);
+  void outbox.resume();
+
   // Phones freeze pages and keep dead sockets: whoever comes back looks at once.
   const wake = (): void => {
     if (document.visibilityState === "visible") client.wake();
@@ -80,6 +89,7 @@ export function openSession({ base, token, version }: SessionOptions): Session {
     status,
     isLive,
     generation,
+    outbox,
     may: (...scopes) => scopes.every((scope) => store.scopes.value.has(scope)),
     async act(command) {
       try {
