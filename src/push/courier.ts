@@ -166,7 +166,7 @@ export function createCourier(options: CourierOptions): Courier {
       const kinds = new Set(subscription.kinds);
       const known = entries.get(subscription.id);
       if (known) Object.assign(known, { stored: subscription, kinds });
-      else entries.set(subscription.id, newEntry(subscription, kinds));
+      else entries.set(subscription.id, newEntry(subscription, kinds, clock.monotonicNow()));
       lookSoon();
     },
     remove(id) {
@@ -214,11 +214,12 @@ export function createCourier(options: CourierOptions): Courier {
   };
 }
 
-function newEntry(stored: StoredSubscription, kinds: ReadonlySet<PushKind>): Entry {
+function newEntry(stored: StoredSubscription, kinds: ReadonlySet<PushKind>, sinceMs: number): Entry {
   return {
     stored,
     device: stored.device,
     kinds,
+    sinceMs,
     told: new Set(),
     shown: new Set(),
     sending: false,

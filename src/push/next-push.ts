@@ -5,6 +5,8 @@ import type { Note } from "./notes.ts";
 export interface Delivery {
   readonly device: string;
   readonly kinds: ReadonlySet<PushKind>;
+  /** Monotonic milliseconds: when the subscription was made, or the daemon started. */
+  readonly sinceMs: number;
   /** Tags that the push service has taken a message about. */
   readonly told: ReadonlySet<string>;
   /** Tags that the browser has fetched, and so may show. */
@@ -24,13 +26,19 @@ export type Step =
 /**
  * When a note counts as left alone by everybody; Infinity where the subscription does not want it. A request is told when
  * nobody has answered it for `afterMs`. A turn's end is told when nobody has gone on with the agent for as long, and only
- * if the turn took that long too, or the device itself asked for it: who watched a short turn knows how it ended.
+ * if the turn took that long too, or the device itself asked for it: who watched a short turn knows how it ended. What
+ * ended before the subscription was made was seen by who made it.
  */
-export function dueAtMs(note: Note, { device, kinds }: Pick<Delivery, "device" | "kinds">, afterMs: number) {
-  if (!kinds.has(note.kind === "turn" ? "turns" : "requests")) return Number.POSITIVE_INFINITY;
-  if (note.kind === "turn" && note.tookMs < afterMs && note.askedBy !== device)
-    return Number.POSITIVE_INFINITY;
-  return note.sinceMs + afterMs;
+export function dueAtMs(
+  note: Note,
+  { device, kinds, sinceMs }: Pick<Delivery, "device" | "kinds" | "sinceMs">,
+  afterMs: number,
+): number {
+  const never = Number.POSITIVE_INFINITY;
+  if (note.kind === "request")
+    return kinds.has("requests") ? Math.max(note.sinceMs, sinceMs) + afterMs : never;
+  if (!kinds.has("turns") || note.sinceMs < sinceMs) return never;
+  return note.tookMs >= afterMs || note.askedBy === device ? note.sinceMs + afterMs : never;
 }
 
 /**
