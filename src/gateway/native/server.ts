@@ -2,18 +2,12 @@ import type { ScopeRow } from "../../auth/scope-table.ts";
 import type { ChangeLog } from "../../engine/change-log.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Log } from "../../lib/log.ts";
-import { limits } from "../../protocol/limits.ts";
 import type { Awake, AwakeMode } from "../../protocol/objects.ts";
-import { admissionOf } from "../admission.ts";
-import { createAcceptor, refuseUpgrade, type UpgradeHandler } from "../sockets/accept.ts";
-import {
-  type Connection,
-  type ConnectionTiming,
-  connectionTiming,
-  createConnection,
-} from "../sockets/connection.ts";
+import type { UpgradeHandler } from "../sockets/accept.ts";
+import type { Connection, ConnectionTiming } from "../sockets/connection.ts";
 import { textFrame } from "../sockets/frame.ts";
 import type { SocketRegistry } from "../sockets/registry.ts";
+import { createSocketTaker } from "../sockets/take-socket.ts";
 import { type CommandTable, createCommandTable } from "./command-table.ts";
 import { createCommandHandlers } from "./commands.ts";
 import { createFanout } from "./fanout.ts";
@@ -27,10 +21,6 @@ import {
   readSince,
   type SnapshotViews,
 } from "./snapshot-view.ts";
-
-const maxSockets = 4_096;
-/** One device must leave room for the others. */
-const maxSocketsPerHolder = 1_024;
 
 export interface NativeServerOptions {
   readonly engine: Engine;
@@ -64,11 +54,10 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   const handlers = createCommandHandlers({ engine, views, openWorkspaces, setAwake: options.setAwake, now });
   const table = createCommandTable(handlers, options.commandScopes);
   const fanout = createFanout(changeLog);
-  const { accept } = createAcceptor();
 
   /** Nothing may come between the snapshot and the first change that is forwarded: all of this is one step. */
   function open(connection: Connection, query: URLSearchParams): void {
-    registry.add(connection);
+    registry.add(connection, "native");
     const { lease } = connection;
     const missed = views.missed(lease, readSince(query.get("since")), query.get("instance"));
     // A connection that comes back names the workspace that it had; one that is gone is the last used.
@@ -95,41 +84,14 @@ export function createNativeServer(options: NativeServerOptions): NativeServer {
   return {
     table,
     views,
-    upgrade(request, socket, head) {
-      const admission = admissionOf(request);
-      const { lease } = admission;
-      if (!lease) throw new TypeError("the native socket is never public");
-      if (registry.count >= maxSockets || registry.countOf(lease) >= maxSocketsPerHolder) {
-        refuseUpgrade(socket, {
-          code: "overloaded",
-          message: "Too many sockets are open; close some.",
-          retryAfterSeconds: 10,
-        });
-        return;
-      }
-      const query = new URLSearchParams(request.url?.split("?", 2)[1] ?? "");
-      accept(request, socket, head, (ws) => {
-        const connection = createConnection({
-          ws,
-          socket,
-          admission,
-          lease,
-          log,
-          now,
-          timing: options.timing ?? connectionTiming,
-          maxQueueBytes: options.maxQueueBytes ?? limits.clientQueueBytes,
-          incoming: registry.incoming,
-          outgoing: registry.outgoing,
-        });
-        if (!connection.open) return;
-        try {
-          open(connection, query);
-        } catch (error) {
-          log.error({ err: error }, "a socket could not be given its snapshot");
-          connection.end(1011, "internal");
-        }
-      });
-    },
+    upgrade: createSocketTaker({
+      registry,
+      log,
+      now,
+      ...(options.timing === undefined ? {} : { timing: options.timing }),
+      ...(options.maxQueueBytes === undefined ? {} : { maxQueueBytes: options.maxQueueBytes }),
+      open,
+    }),
     close: () => fanout.close(),
   };
 }

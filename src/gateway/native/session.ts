@@ -1,16 +1,13 @@
 import { errorBody, SallyportError } from "../../errors.ts";
 import type { Log } from "../../lib/log.ts";
-import { closeCodes } from "../../protocol/close-codes.ts";
-import { limits } from "../../protocol/limits.ts";
 import { JsonBytes } from "../body-bytes.ts";
 import { isJsonObject, parseUntrustedJson } from "../body-json.ts";
 import { logFault } from "../log-fault.ts";
-import { closeForFlood } from "../respond.ts";
+import { cheapFrameBytes, createCommandGuard, rateMessage } from "../sockets/command-guard.ts";
 import type { Connection, DialectHandler } from "../sockets/connection.ts";
-import { createFloodMeter, createOccurrenceWindow, createTokenBucket } from "../sockets/flood.ts";
 import { textFrame } from "../sockets/frame.ts";
 import type { ReceivedFrame } from "../sockets/inbox.ts";
-import { actorOf, leaseIsOver } from "./actor.ts";
+import { actorOf } from "./actor.ts";
 import {
   type CommandContext,
   type CommandReply,
@@ -21,10 +18,6 @@ import {
 } from "./command-table.ts";
 import type { Follows } from "./follows.ts";
 import type { OpenWorkspace } from "./open-workspaces.ts";
-
-/** A frame over this is not parsed any more once the sender is over its rate: refusing must stay cheap. */
-const cheapFrameBytes = 64 * 1024;
-const floodRetrySeconds = 10;
 
 export interface NativeSessionOptions {
   readonly connection: Connection;
@@ -46,10 +39,7 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
     lease,
     connection: { follows: options.follows, workspace: options.workspace },
   };
-  const perSecond = limits.commandsPerSecond;
-  const budget = createTokenBucket({ capacity: perSecond, perSecond });
-  const flood = createFloodMeter({ borne: 2_000, forgottenPerSecond: perSecond, sustainedMs: 10_000 });
-  const malformed = createOccurrenceWindow({ max: limits.malformedFramesPerMinute, windowMs: 60_000 });
+  const guard = createCommandGuard(connection, now);
 
   function reply(body: CommandReply | object, clientRef: string | undefined): void {
     connection.sendReply(encodeReply(body, clientRef));
@@ -60,22 +50,11 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
   }
   function refuseMalformed(error: unknown, clientRef: string | undefined): void {
     refuse(error, clientRef);
-    if (malformed.note(now())) connection.end(closeCodes.malformed, "too many malformed frames");
+    guard.malformed();
   }
   function refuseRate(clientRef: string | undefined): void {
-    const message = `At most ${perSecond} commands a second; wait and send it again.`;
-    refuse(new SallyportError("rate_limited", message, { retryAfterSeconds: 1 }), clientRef);
-    if (!flood.note(now())) return;
-    const { code, reason } = closeForFlood(floodRetrySeconds);
-    connection.end(code, reason);
-  }
-
-  function mayGoOn(): boolean {
-    if (leaseIsOver(lease, now()))
-      connection.end(closeCodes.revoked, lease.ended ?? "expired", limits.revokeGraceMs);
-    else if (!lease.scopes.has("view")) connection.end(closeCodes.exposureOff, "scope_missing");
-    else return true;
-    return false;
+    refuse(new SallyportError("rate_limited", rateMessage, { retryAfterSeconds: 1 }), clientRef);
+    guard.refused();
   }
 
   function run(parsed: ParsedCommand, clientRef: string | undefined): void | Promise<void> {
@@ -93,7 +72,7 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
 
   return {
     receive({ data, isBinary, waited }: ReceivedFrame) {
-      if (!mayGoOn()) return;
+      if (!guard.mayGoOn()) return;
       if (isBinary) {
         refuseMalformed(
           new SallyportError("bad_request", "Commands are text frames; this was binary."),
@@ -102,7 +81,7 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
         return;
       }
       const isLarge = data.length > cheapFrameBytes;
-      if (isLarge && !budget.take(now())) return refuseRate(undefined);
+      if (isLarge && !guard.take()) return refuseRate(undefined);
       let clientRef: string | undefined;
       try {
         const raw = parseUntrustedJson(data);
@@ -110,7 +89,7 @@ export function createNativeSession(options: NativeSessionOptions): DialectHandl
         if (!isJsonObject(raw)) throw new SallyportError("bad_request", "A command is a JSON object.");
         // Who reads a log chunk by chunk and waits for each goes at our pace: that is no flood, however fast we are.
         const isPaced = waited && raw.type === "job_output";
-        if (!isLarge && !isPaced && !budget.take(now())) return refuseRate(clientRef);
+        if (!isLarge && !isPaced && !guard.take()) return refuseRate(clientRef);
         if (typeof raw.type === "string" && !table.knows(raw.type)) {
           refuse(noSuchCommand(), clientRef);
           return;

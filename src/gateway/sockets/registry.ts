@@ -12,6 +12,8 @@ export interface SocketRegistryOptions {
   readonly outgoing?: HeldBytesBounds;
 }
 
+export type Dialect = "native" | "mew";
+
 /** Every open socket, of both dialects. */
 export interface SocketRegistry {
   readonly count: number;
@@ -22,7 +24,11 @@ export interface SocketRegistry {
   /** How many sockets the same device, or the master, has. */
   countOf(lease: Lease): number;
   connectedCount(deviceId: string): number;
-  add(connection: Connection): void;
+  /** How many of a dialect are open. */
+  dialectCount(dialect: Dialect): number;
+  add(connection: Connection, dialect: Dialect): void;
+  /** Calls `listener` after each socket that ended. Returns how to stop. */
+  onLeave(listener: () => void): () => void;
   /** Exposure was narrowed: every socket of a remote request closes with 4403, or those that `which` names. */
   closeRemote(which?: (admission: Admission) => boolean): void;
   /** Closes all with 1001, what waits for them first if it drains within `graceMs`. Resolves when all are gone. */
@@ -37,6 +43,8 @@ export function createSocketRegistry(options: SocketRegistryOptions): SocketRegi
   const connections = new Set<Connection>();
   const countByHolder = new Map<string, number>();
   const leaving = new Set<Promise<void>>();
+  const dialectCounts: Record<Dialect, number> = { native: 0, mew: 0 };
+  const leaveListeners = new Set<() => void>();
   let toldCount = 0;
   let timer: NodeJS.Timeout | null = null;
 
@@ -65,12 +73,20 @@ export function createSocketRegistry(options: SocketRegistryOptions): SocketRegi
     outgoing: createHeldBytes(options.outgoing ?? outgoingBounds),
     countOf: (lease) => countByHolder.get(holderOf(lease)) ?? 0,
     connectedCount: (deviceId) => countByHolder.get(deviceId) ?? 0,
-    add(connection) {
+    dialectCount: (dialect) => dialectCounts[dialect],
+    onLeave(listener) {
+      leaveListeners.add(listener);
+      return () => leaveListeners.delete(listener);
+    },
+    add(connection, dialect) {
       connections.add(connection);
       countHolder(connection, 1);
+      dialectCounts[dialect] += 1;
       connection.onEnd(() => {
         connections.delete(connection);
         countHolder(connection, -1);
+        dialectCounts[dialect] -= 1;
+        for (const listener of leaveListeners) listener();
         leaving.add(connection.gone);
         void connection.gone.then(() => leaving.delete(connection.gone));
         // Later than this loop turn: a revoke ends a thousand sockets at once, and none of them may be sent a thing.
