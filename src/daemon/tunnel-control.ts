@@ -28,7 +28,7 @@ export interface TunnelControl {
   /**
    * Starts a tunnel instead of the one that runs; the same one again is left alone. Resolves when it is on its way.
    *
-   * @throws SallyportError `invalid_field` for a provider or field, `not_supported` when its program is missing
+   * @throws SallyportError `invalid_field` for a provider or field, `not_supported` when its program is missing; what runs then stays
    */
   start(provider: string, rawFields: RawFields, by: By): Promise<void>;
   stop(by: By): Promise<void>;
@@ -127,8 +127,11 @@ export function createTunnelControl(options: TunnelControlOptions): TunnelContro
         if (order.key === runningKey && supervisor.current.state !== "failed") return;
         if (order.program === null) {
           const reason = missingProgram(order, options.config());
-          await end(by);
-          supervisor.fail(name, reason);
+          // A tunnel that is there may be what the asker came through: it stays.
+          if (runningKey === null) {
+            await end(by);
+            supervisor.fail(name, reason);
+          }
           throw new SallyportError("not_supported", reason, { field: "provider" });
         }
         const switchesOn = exposure.access === "off";

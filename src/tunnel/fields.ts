@@ -74,8 +74,8 @@ export function createFieldReader(provider: string, input: PlanInput): FieldRead
     secret(name) {
       const value = raw(name);
       if (value === undefined) return null;
-      if (typeof value !== "string" || !/^[!-~]{8,4096}$/.test(value))
-        refuse(name, "must be a token as the service gave it: 8 characters at least, no spaces");
+      if (typeof value !== "string" || !/^[!-~]{8,1024}$/.test(value))
+        refuse(name, "must be a token as the service gave it: 8 to 1,024 characters, no spaces");
       return value;
     },
     fromConfig(name) {

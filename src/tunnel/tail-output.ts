@@ -7,13 +7,20 @@ import { maxLineLength } from "./provider.ts";
 const chunkBytes = 64 * 1024;
 /** Between two looks. */
 const pollMs = 100;
+/** So often a line that only grows and never stands still is passed on as far as it is. */
+const growingLooks = 10;
 /** What was read is cut off the file beyond this. */
 const cutBytes = 4 * 1024 * 1024;
-/** Beyond this the middle of a flood is left out: what a tool says first and last matters most. */
-const maxBehindBytes = 1024 * 1024;
+/** Read in one look; what is more is for the next one. */
+const maxLookBytes = 16 * 1024 * 1024;
+/** Beyond this the middle of a flood is left out: the file must stay small, and what a tool says last matters most. */
+const maxBehindBytes = 64 * 1024 * 1024;
 const keptBytes = 256 * 1024;
-/** Of one look; of more only those are passed on that may hold an address. */
+/** Passed on in one look; of more lines only those that may hold an address, and not without end. */
 const maxLines = 1_000;
+const maxAddressLines = 1_000;
+/** After the end of the tool. */
+const lastLooks = 5;
 
 export interface TailOptions {
   readonly onLine: (line: string) => void;
@@ -28,7 +35,7 @@ export interface Tail {
 
 /**
  * Follows a file that a tool appends to, for as long as the tool lives, with bounded memory and a bounded file. A line
- * that stays without an end for one look is passed on as it is.
+ * that stays without an end for one look is passed on as it is, and again when it is whole.
  */
 export function tailOutput(path: string, { onLine, secrets }: TailOptions): Tail {
   const closing = new AbortController();
@@ -36,38 +43,46 @@ export function tailOutput(path: string, { onLine, secrets }: TailOptions): Tail
   const cover = createCover(secrets);
   const chunk = Buffer.alloc(chunkBytes);
   let offset = 0;
+  let grownLooks = 0;
 
-  async function look(file: FileHandle): Promise<void> {
+  /** Yields whether there is more. */
+  async function look(file: FileHandle): Promise<boolean> {
     const { size } = await file.stat();
     if (size < offset) offset = 0;
-    if (size === offset) {
-      const partial = lines.flush();
-      if (partial !== null) onLine(partial);
-      return;
-    }
-    const passed = { count: 0 };
+    const stands = size === offset;
     const skips = size - offset > maxBehindBytes;
-    if (skips) {
-      await readTo(file, offset + keptBytes, passed);
-      offset = size - keptBytes;
-    }
-    await readTo(file, size, passed);
+    if (skips) offset = size - keptBytes;
+    await readTo(file, Math.min(size, offset + maxLookBytes));
+    showPartial(stands);
+    if (offset < size) return true;
     // What was left out may hold a secret.
-    if (offset <= cutBytes && !(skips && secrets.length > 0)) return;
+    if (offset <= cutBytes && !(skips && secrets.length > 0)) return false;
     // The tool appends, so it goes on at the new end.
     await file.truncate(0);
     offset = 0;
+    return false;
   }
 
-  async function readTo(file: FileHandle, end: number, passed: { count: number }): Promise<void> {
+  function showPartial(stands: boolean): void {
+    const partial = lines.peek();
+    grownLooks = partial === null ? 0 : grownLooks + 1;
+    if (partial === null || !(stands || grownLooks % growingLooks === 0)) return;
+    onLine(partial);
+  }
+
+  async function readTo(file: FileHandle, end: number): Promise<void> {
+    let [passed, addresses] = [0, 0];
     while (offset < end) {
       const { bytesRead } = await file.read(chunk, 0, Math.min(chunkBytes, end - offset), offset);
       if (bytesRead === 0) return;
-      await cover(file, chunk.subarray(0, bytesRead), offset);
+      const bytes = chunk.subarray(0, bytesRead);
+      await cover(file, bytes, offset);
       offset += bytesRead;
-      for (const line of lines.push(chunk.subarray(0, bytesRead))) {
-        passed.count += 1;
-        if (passed.count <= maxLines || line.includes("http")) onLine(line);
+      if (passed >= maxLines && lines.skip(bytes, "http")) continue;
+      for (const line of lines.push(bytes)) {
+        passed += 1;
+        if (passed > maxLines && line.includes("http")) addresses += 1;
+        if (passed <= maxLines || (line.includes("http") && addresses <= maxAddressLines)) onLine(line);
       }
     }
   }
@@ -80,7 +95,9 @@ export function tailOutput(path: string, { onLine, secrets }: TailOptions): Tail
         await look(file);
         await delay(pollMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
-      await look(file);
+      for (let looks = 0; looks < lastLooks && (await look(file)); looks++);
+      const partial = lines.peek();
+      if (partial !== null) onLine(partial);
     } finally {
       await file.close();
     }

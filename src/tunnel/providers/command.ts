@@ -1,11 +1,12 @@
+import { createAskingReader } from "../asking.ts";
 import { createFieldReader } from "../fields.ts";
 import { complaint } from "../problem-lines.ts";
-import type { Provider } from "../provider.ts";
+import type { Finding, Provider } from "../provider.ts";
 import { readPublicUrl, stripAnsi } from "../public-url.ts";
 
 /**
  * Any program of the configuration: `{port}` in its arguments becomes the door's port, `url_pattern` finds the address in
- * its output (its first group, else the whole match), or `url` says it.
+ * its output (its first group, else the whole match), or `url` says it. A link to log in at is what it waits for.
  */
 export const command: Provider = {
   name: "command",
@@ -39,24 +40,29 @@ export const command: Provider = {
         args: args.map((word) => word.replaceAll("{port}", String(port))),
         env: {},
       }),
-      createReader: () => (line) => {
-        const text = stripAnsi(line);
-        const found = publicUrl === null ? pattern?.exec(text) : null;
-        if (found) {
-          const read = readPublicUrl(found[1] ?? found[0], input.insecureHttp);
-          if (read.ok) return { kind: "url", url: read.url };
-          if (read.problem === "not_https")
-            return {
-              kind: "problem",
-              text: "The program names an address without https. To take it: tunnel.insecure_http in config.toml",
-              final: false,
-            };
-        }
-        return complaint(line);
+      createReader() {
+        const readAsking = createAskingReader();
+        return (line) => {
+          const text = stripAnsi(line);
+          const found = publicUrl === null ? pattern?.exec(text) : null;
+          return (found && readFound(found, input.insecureHttp)) ?? readAsking(text) ?? complaint(text);
+        };
       },
     };
   },
 };
+
+function readFound(found: RegExpExecArray, insecureHttp: boolean): Finding | null {
+  const read = readPublicUrl(found[1] ?? found[0], insecureHttp);
+  if (read.ok) return { kind: "url", url: read.url };
+  return read.problem === "not_https"
+    ? {
+        kind: "problem",
+        text: "The program names an address without https. To take it: tunnel.insecure_http in config.toml",
+        final: false,
+      }
+    : null;
+}
 
 function isWords(raw: unknown): raw is readonly string[] {
   return (

@@ -67,7 +67,11 @@ function readLine(line: string, publicUrl: string | null, insecureHttp: boolean)
     const read = readPublicUrl(fields.get("url") ?? "", insecureHttp);
     if (read.ok && (read.url === publicUrl || isBelow(read.host, domains)))
       return publicUrl === null ? { kind: "url", url: read.url } : { kind: "ready" };
-    return null;
+    return {
+      kind: "problem",
+      text: "ngrok names an address that is none of its own domains. Say which one is expected: url, as in https://sally.example",
+      final: false,
+    };
   }
   const level = fields.get("lvl");
   const text = (fields.get("err") ?? fields.get("msg") ?? line).replace(/\\[rn]/g, " ").trim();

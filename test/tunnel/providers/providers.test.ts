@@ -182,6 +182,11 @@ describe("ngrok", () => {
     expect(own.command(7).args).toContain("--url=https://sally.example.com");
   });
 
+  it("says so where the address is none of its domains", () => {
+    const line = 'lvl=info msg="started tunnel" url=https://evil.example';
+    expect(plan(ngrok).createReader()(line)).toMatchObject({ kind: "problem", final: false });
+  });
+
   it("passes the authtoken by the environment", () => {
     const { args, env } = plan(ngrok, {}, { authtoken: "1yaP1QLD0cVVKBknmtX9" }).command(7);
     expect(env).toEqual({ NGROK_AUTHTOKEN: "1yaP1QLD0cVVKBknmtX9" });
@@ -269,6 +274,19 @@ describe("command", () => {
       url: "https://abc.example",
     });
     expect(own.createReader()("up at https://abc.evil")).toBeNull();
+  });
+
+  it.each([
+    [["To authenticate, visit: https://login.example/abc?code=1"], "https://login.example/abc?code=1"],
+    [["Please log in:", "", "  https://login.example/abc"], "https://login.example/abc"],
+    [["Please log in:", "one", "two", "three", "four", "https://login.example/abc"], null],
+    [["Please log in: http://login.example/abc"], null],
+    [["Please log in: https://me:pass@login.example/abc"], null],
+    [["docs are at https://docs.example"], null],
+  ])("after %j waits for %j", (lines, link) => {
+    const read = plan(command, {}, settings).createReader();
+    const waiting = lines.map(read).find((finding) => finding?.kind === "waiting");
+    expect(waiting?.kind === "waiting" ? waiting.link : null).toBe(link);
   });
 
   it("takes http with insecure_http only, and says so", () => {
