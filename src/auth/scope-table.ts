@@ -84,6 +84,7 @@ export const commandScopes = {
   tab_close: drive,
   tab_activate: drive,
   tab_rename: drive,
+  tab_runtime: drive,
   tab_move: drive,
   launch: { needs: ["drive"], alsoNeeds: modeEscalates },
   workspace_list: view,

@@ -23,7 +23,8 @@ import { createQuestions } from "./requests/questions.ts";
 import type { JudgeCall, RuleSet } from "./rules/rules.ts";
 import { splitTrailingBackground } from "./rules/trailing-background.ts";
 import { createRuntimeChooser, knownRuntime } from "./runtimes/choose-runtime.ts";
-import { type Runtime, runtimeRegistry } from "./runtimes/runtime.ts";
+import { liveRegistry, noRuntimeSource, type RuntimeSource } from "./runtimes/registry.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
 import { createShellRuntime } from "./runtimes/shell.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
 import { createSessionFlags } from "./sessions/session-flags.ts";
@@ -36,7 +37,9 @@ import { createPrompts } from "./turns/prompts.ts";
 import { recoverAgent, turnWasAccepted } from "./turns/recover-agent.ts";
 import { createTurnRunner } from "./turns/turn-runner.ts";
 import { loadWorkspaces } from "./workspaces/load-workspaces.ts";
+import { createProjectDefaults } from "./workspaces/project-defaults.ts";
 import { createTabCommands, tabNameOf } from "./workspaces/tab-commands.ts";
+import { createNewTabRuntime, createTabRuntime } from "./workspaces/tab-runtime.ts";
 import { createTrustedFolders } from "./workspaces/trusted-folders.ts";
 import type { TabDoc } from "./workspaces/workspace-doc.ts";
 import { createWorkspaceStore } from "./workspaces/workspace-store.ts";
@@ -60,6 +63,8 @@ export interface EngineOptions {
   readonly report: (problem: string) => void;
   /** Runtimes beside `shell`. */
   readonly runtimes?: readonly Runtime[];
+  /** Runtimes that come and go. */
+  readonly agentRuntimes?: RuntimeSource;
   /** What runs in new tabs, when nobody says; default: `shell`. */
   readonly tabRuntime?: () => string;
   /** What `~` stands for; default: the user's home. */
@@ -103,6 +108,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const sequence = createEventSequence(state);
   const announcer = createAnnouncer(sequence);
   const trusted = createTrustedFolders(state);
+  const projectDefaults = createProjectDefaults(state);
   const loaded = await loadWorkspaces(workspacesFolder);
   for (const problem of loaded.problems) report(problem);
   const store = createWorkspaceStore({ folder: workspacesFolder, docs: loaded.docs, report });
@@ -127,10 +133,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 
   const permissions = createPermissions({ now });
   const questions = createQuestions({ now });
-  const runtimes = runtimeRegistry([
-    createShellRuntime({ jobs, now, splitTrailingBackground }),
-    ...(options.runtimes ?? []),
-  ]);
+  const agentRuntimes = options.agentRuntimes ?? noRuntimeSource;
+  const runtimes = liveRegistry(
+    [
+      createShellRuntime({ jobs, now, splitTrailingBackground, addAgent: agentRuntimes.addAgent }),
+      ...(options.runtimes ?? []),
+    ],
+    agentRuntimes,
+  );
   const { projects, prepare, findTrust } = createProjectParts({
     store,
     bounds,
@@ -154,13 +164,18 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     append,
     isTrusted: trusted.has,
     projects,
+    runtimes,
     isWaiting: (turn) =>
       permissions.list().some((request) => request.turn === turn) ||
       questions.list().some((question) => question.turn === turn),
   });
   const workspaces = createWorkspaces({ store, state, now, report, onUsed: agents.announceWorkspace });
 
-  const runtimeFor = createRuntimeChooser({ runtimes, isTrusted: trusted.has });
+  const runtimeFor = createRuntimeChooser({
+    runtimes,
+    isTrusted: trusted.has,
+    explain: agentRuntimes.explain,
+  });
 
   async function recover(agent: LiveAgent): Promise<void> {
     agent.recovery ??= recoverAgent(agent, { sessionsFolder, sequence, report }).catch((error: unknown) => {
@@ -241,7 +256,15 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     agentCommands,
     trusted,
     resolveCwd,
-    chooseTabRuntime: (name) => knownRuntime(runtimes, name ?? tabRuntime()).name,
+    chooseTabRuntime: createNewTabRuntime({
+      defaults: projectDefaults,
+      fallback: tabRuntime,
+      nameOf: (name) => knownRuntime(runtimes, name, agentRuntimes.explain).name,
+      mayRun(name, cwd) {
+        const runtime = runtimes.get(name);
+        return runtime !== undefined && (!runtime.needsTrust || trusted.has(cwd));
+      },
+    }),
     findTrust,
     loadProject,
     assertOpen,
@@ -272,6 +295,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     agents,
     changeLog,
     runtimes,
+    tabRuntime,
+    addAgent: agentRuntimes.addAgent,
     isTrusted: trusted.has,
     flags,
     assertOpen,
@@ -301,6 +326,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     workspaces,
     agents,
     tabCommands,
+    setTabRuntime: createTabRuntime({
+      workspaces,
+      agents,
+      runtimeFor,
+      defaults: projectDefaults,
+      isClosing: tabCommands.isClosing,
+      assertOpen,
+    }),
     prompt: prompts.prompt,
     view: (workspace) => view.snapshot(workspace).workspace,
     resolveCwd,
@@ -372,7 +405,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     },
     close() {
       closing ??= Promise.resolve().then(async () => {
-        await shutDown({ agents, receipts, store, report });
+        await shutDown({ agents, receipts, store, runtimes, report });
         await library.close();
         stopJobs();
       });

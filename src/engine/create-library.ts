@@ -11,6 +11,7 @@ import type { ChangeLog } from "./change-log.ts";
 import { orRefuse } from "./disk-refusal.ts";
 import type { Library, SessionLibrary } from "./library.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
+import { runtimesView } from "./runtimes/runtimes-view.ts";
 import { selectSessions } from "./sessions/select-sessions.ts";
 import type { SessionFacts } from "./sessions/session-facts.ts";
 import type { SessionFlags } from "./sessions/session-flags.ts";
@@ -32,6 +33,10 @@ export interface LibraryOptions {
   readonly flags: SessionFlags;
   readonly changeLog: ChangeLog;
   readonly runtimes: ReadonlyMap<string, Runtime>;
+  /** What runs in new tabs, when nobody says. */
+  readonly tabRuntime: () => string;
+  /** How to get an agent, in a sentence; null where there is one. */
+  readonly addAgent: () => string | null;
   readonly isTrusted: (cwd: string) => boolean;
   readonly assertOpen: () => void;
   readonly append: (change: ChangeBody) => void;
@@ -173,10 +178,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
         (runtime.tools ?? []).map((tool) => ({ ...tool, runtime: runtime.name })),
       ),
     ],
-    models: () => ({
-      models: [...options.runtimes.values()].flatMap((runtime) => runtime.models?.() ?? []),
-      default_model: null,
-    }),
+    models: () => runtimesView(options),
     async context(tabId) {
       const tab = store.findTab(tabId)?.tab;
       if (!tab)

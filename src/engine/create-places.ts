@@ -95,6 +95,7 @@ export interface PlacesOptions {
   readonly workspaces: Workspaces;
   readonly agents: Agents;
   readonly tabCommands: TabCommands;
+  readonly setTabRuntime: Places["setTabRuntime"];
   readonly prompt: (command: CommandOf<"prompt">, actor: Actor) => Promise<PromptReceipt>;
   readonly view: (workspace: string) => Workspace;
   readonly resolveCwd: (rawCwd: string, bounded: boolean) => Promise<string>;
@@ -114,6 +115,7 @@ export function createPlaces(options: PlacesOptions): Places {
     ...workspaceCommands,
     ...tabPlaces,
     openTab: (command, actor) => tabCommands.open(command, actor),
+    setTabRuntime: options.setTabRuntime,
     launch: createLaunch({ ...options, workspaceCommands, tabPlaces }),
   };
 }

@@ -2,7 +2,7 @@ import type { WorkspaceRow } from "../protocol/objects.ts";
 import type {
   ContextReport,
   Folder,
-  Model,
+  ModelList,
   SessionList,
   SessionRow,
   Tool,
@@ -33,7 +33,8 @@ export interface Library {
   /** Folders below the browse root. Throws `invalid_field`, `not_found`, `path_refused`. */
   browse(query: BrowseQuery): Promise<Folder>;
   tools(): readonly Tool[];
-  models(): { readonly models: readonly Model[]; readonly default_model: string | null };
+  /** The runtimes and what they can use; it must be cheap. */
+  models(): Readonly<ModelList>;
   /** What the next prompt of a tab's active agent goes into. Throws `not_found`. */
   context(tab: string): Promise<ContextReport>;
   /** Tokens in an agent's conversation, as its model counted them last; null where that is not known. */

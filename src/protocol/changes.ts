@@ -12,7 +12,7 @@ import {
   WorkspaceRowSchema,
   WorkspaceSchema,
 } from "./objects.ts";
-import { ModelSchema, SessionRowSchema } from "./rest-objects.ts";
+import { ModelSchema, RuntimeSchema, SessionRowSchema } from "./rest-objects.ts";
 import { ScopeSchema } from "./scopes.ts";
 
 /** What the daemon tells on its own accord: the snapshot, and every change after it (docs/protocol.md, "Changes"). */
@@ -106,6 +106,9 @@ export const FullSnapshotSchema = Type.Object({
   control: Type.Object({ available: Type.Boolean() }),
   models: list(ModelSchema),
   default_model: nullable(Type.String()),
+  runtimes: list(RuntimeSchema),
+  default_runtime: Type.String(),
+  add_agent: nullable(Type.String()),
   remote: RemoteSchema,
   awake: AwakeSchema,
 });

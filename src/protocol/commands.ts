@@ -100,6 +100,15 @@ export const commandSchemas = {
   tab_close: Type.Object({ type: Type.Literal("tab_close"), ...clientRef, tab: Id }),
   tab_activate: Type.Object({ type: Type.Literal("tab_activate"), ...clientRef, tab: Id }),
   tab_rename: Type.Object({ type: Type.Literal("tab_rename"), ...clientRef, tab: Id, name: Name }),
+  tab_runtime: Type.Object({
+    type: Type.Literal("tab_runtime"),
+    ...clientRef,
+    tab: Id,
+    runtime: Type.String({ minLength: 1, maxLength: 64 }),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: limits.modelChars })),
+    /** For new tabs on its folder too. */
+    project: Type.Optional(Type.Boolean()),
+  }),
   tab_move: Type.Object({
     type: Type.Literal("tab_move"),
     ...clientRef,

@@ -81,7 +81,10 @@ const tabFields = {
   name: Type.String(),
   cwd: Type.String(),
   mode: ModeSchema,
+  /** What new agents of it run. */
   runtime: Type.String(),
+  /** The model of new agents; null: as the runtime chooses. */
+  model: Type.Optional(nullable(Type.String())),
   trusted: Type.Boolean(),
   loaded: Type.Boolean(),
   active_agent: nullable(Id),

@@ -75,6 +75,13 @@ export const replySchemas = {
   tab_close: Type.Object({ ...ack, tab: Id }),
   tab_activate: Type.Object({ ...ack, workspace: Id, tab: Id }),
   tab_rename: Type.Object({ ...ack, workspace: Id, tab: Id, name: Type.String() }),
+  tab_runtime: Type.Object({
+    ...ack,
+    workspace: Id,
+    tab: Id,
+    runtime: Type.String(),
+    model: nullable(Type.String()),
+  }),
   tab_move: Type.Object({ ...ack, workspace: Id, tab: Id, index: Type.Integer() }),
   launch: Type.Object({
     type: Type.Literal("launched"),

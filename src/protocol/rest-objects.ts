@@ -121,10 +121,48 @@ export const ModelSchema = Type.Object({
   thinking: Type.Optional(Type.Array(Type.String())),
 });
 export type Model = Static<typeof ModelSchema>;
+
+/** What can run agents here: the shell, and coding agents that are configured or were found. */
+export const RuntimeSchema = Type.Object({
+  /** What `agent_start` and `tab_create` take. */
+  name: Type.String(),
+  title: Type.String(),
+  kind: Type.Union([
+    Type.Literal("shell"),
+    Type.Literal("replay"),
+    Type.Literal("acp"),
+    Type.Literal("model"),
+  ]),
+  /** `config`: named in the configuration; `path`: found among the programs of this machine. */
+  source: Type.Union([Type.Literal("built_in"), Type.Literal("config"), Type.Literal("path")]),
+  /** `found`: its program is there, and was not started yet; `failed`: it did not work the last time. */
+  state: Type.Union([
+    Type.Literal("ready"),
+    Type.Literal("found"),
+    Type.Literal("missing"),
+    Type.Literal("failed"),
+  ]),
+  /** How it is, in a line. */
+  message: Type.String(),
+  /** What to do about it; null when nothing is to be done. */
+  next: nullable(Type.String()),
+  version: nullable(Type.String()),
+  takes_model: Type.Boolean(),
+  /** True for one that runs in trusted folders only. */
+  needs_trust: Type.Boolean(),
+});
+export type RuntimeRow = Static<typeof RuntimeSchema>;
+
 export const ModelListSchema = Type.Object({
   models: Type.Array(ModelSchema),
   default_model: nullable(Type.String()),
+  runtimes: Type.Array(RuntimeSchema),
+  /** What runs in a new tab, when nobody says. */
+  default_runtime: Type.String(),
+  /** How to get a coding agent; null where there is one. */
+  add_agent: nullable(Type.String()),
 });
+export type ModelList = Static<typeof ModelListSchema>;
 
 /** Notes that agents keep for later sessions. */
 export const MemoryListSchema = Type.Object({

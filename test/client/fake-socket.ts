@@ -159,6 +159,9 @@ export function snapshotOf(rev: number, instance = "i1", extra: Partial<Snapshot
     control: { available: false },
     models: [],
     default_model: null,
+    runtimes: [],
+    default_runtime: "shell",
+    add_agent: null,
     remote: {
       access: "off",
       bound: ["127.0.0.1:7700"],

@@ -122,6 +122,8 @@ describe("the messages of a real daemon", () => {
       name: "second",
     });
     await send({ type: "tab_rename", tab, name: "renamed" });
+    await send({ type: "tab_runtime", tab, runtime: "replay", model: "tour", project: true });
+    await send({ type: "tab_runtime", tab, runtime: "shell" });
     await send({ type: "tab_activate", tab });
     const { workspace: first } = await send({
       type: "launch",

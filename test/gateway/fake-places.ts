@@ -39,6 +39,10 @@ export function fakePlaces(
       changed("tab_create", actor);
       return { tab, trusted_now: null };
     },
+    async setTabRuntime(command, actor) {
+      changed("tab_runtime", actor);
+      return { ...tab, runtime: command.runtime };
+    },
     async renameTab(command, actor) {
       changed("tab_rename", actor);
       return { ...tab, name: command.name };

@@ -204,6 +204,9 @@ const stubSnapshot = {
   control: { available: false },
   models: [],
   default_model: null,
+  runtimes: [],
+  default_runtime: "shell",
+  add_agent: null,
   remote: {
     access: "off",
     bound: [],

@@ -134,8 +134,9 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
       options.assertOpen();
       actor.assertLive();
       const { workspace, tab } = workspaces.tabOrActive(command.tab);
-      const model = command.model ?? null;
-      const { runtime, chosen } = options.runtimeFor(command.runtime ?? tab.runtime, model, tab);
+      const name = command.runtime ?? tab.runtime;
+      const model = command.model ?? (name === tab.runtime ? (tab.model ?? null) : null);
+      const { runtime, chosen } = options.runtimeFor(name, model, tab);
       const label = cleanLabel(command.label ?? "", limits.labelChars) || null;
       const doc = newAgentDoc({ label, runtime: runtime.name, model: chosen, atMs: options.now() });
       await options.loadProject(tab);

@@ -17,11 +17,13 @@ export type ChooseRuntime = (name: string, model: string | null, tab: Pick<TabDo
 export interface ChooseRuntimeOptions {
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly isTrusted: (cwd: string) => boolean;
+  /** Why a runtime that could be is not there, and what to do; null where nothing is known of the name. */
+  readonly explain: (name: string) => string | null;
 }
 
-export function createRuntimeChooser({ runtimes, isTrusted }: ChooseRuntimeOptions): ChooseRuntime {
+export function createRuntimeChooser({ runtimes, isTrusted, explain }: ChooseRuntimeOptions): ChooseRuntime {
   return (name, model, tab) => {
-    const runtime = knownRuntime(runtimes, name);
+    const runtime = knownRuntime(runtimes, name, explain);
     if (model !== null && !runtime.takesModel)
       throw new SallyportError("not_supported", `The runtime ${runtime.name} has no model to choose.`, {
         field: "model",
@@ -36,11 +38,17 @@ export function createRuntimeChooser({ runtimes, isTrusted }: ChooseRuntimeOptio
 }
 
 /** Throws `invalid_field` (`runtime`). */
-export function knownRuntime(runtimes: ReadonlyMap<string, Runtime>, name: string): Runtime {
+export function knownRuntime(
+  runtimes: ReadonlyMap<string, Runtime>,
+  name: string,
+  explain: (name: string) => string | null,
+): Runtime {
   const runtime = runtimes.get(name);
   if (runtime) return runtime;
   const names = [...runtimes.keys()].join(", ");
-  throw new SallyportError("invalid_field", `There is no such runtime; there are: ${names}.`, {
-    field: "runtime",
-  });
+  throw new SallyportError(
+    "invalid_field",
+    explain(name) ?? `There is no such runtime; there are: ${names}.`,
+    { field: "runtime" },
+  );
 }

@@ -45,6 +45,18 @@ export function createReplayRuntime(options: ReplayOptions): Runtime {
     name: "replay",
     needsTrust: true,
     takesModel: true,
+    about() {
+      const has = Object.keys(options.scripts()).length > 0;
+      return {
+        title: "Replay",
+        kind: "replay",
+        source: "built_in",
+        state: has ? "ready" : "missing",
+        message: has ? "Plays scripts of events." : "No script is configured.",
+        next: has ? null : 'Name one in config.toml: [replay.tour] with script = "/path/to/tour.jsonl"',
+        version: null,
+      };
+    },
     models: () =>
       Object.keys(options.scripts()).map((id) => ({
         id,

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventBody } from "../../protocol/events.ts";
-import type { Model, Tool } from "../../protocol/rest-objects.ts";
+import type { Model, RuntimeRow, Tool } from "../../protocol/rest-objects.ts";
 import type { PromptPart } from "../attachments/prompt-part.ts";
 import type { QuestionAnswer } from "../requests/questions.ts";
 
@@ -103,6 +103,9 @@ export type TurnOutcome =
   | { readonly outcome: "done" }
   | { readonly outcome: "failed"; readonly error: string };
 
+/** What a person who chooses a runtime is told of it. */
+export type RuntimeAbout = Omit<RuntimeRow, "name" | "takes_model" | "needs_trust">;
+
 /** What runs an agent's turns. The engine owns turns, receipts, approvals and transcripts; a runtime only answers prompts. */
 export interface Runtime {
   readonly name: string;
@@ -117,6 +120,8 @@ export interface Runtime {
   readonly note?: string;
   /** Slash commands that this agent offers by itself; a prompt `/name args` is passed on to it as it is. */
   commands?(agent: string): readonly RuntimeCommand[];
+  /** What it is and how it is at this moment; it must be cheap. */
+  about?(): RuntimeAbout;
   /** The models that it can use as things are now; none when absent. */
   models?(): readonly Model[];
   /**

@@ -6,12 +6,16 @@ import { makeValueVisible, makeVisible } from "../visible-text.ts";
 import type { Runtime, TurnContext, TurnOutcome } from "./runtime.ts";
 
 const tool = "bash";
+/** POSIX, 2.8.2: what a shell answers to a command that it does not find, such as a sentence meant for an agent. */
+const noSuchCommand = 127;
 
 export interface ShellOptions {
   readonly jobs: Jobs;
   readonly now: () => number;
   /** The line without its trailing `&`, or null where it has none. */
   readonly splitTrailingBackground: (line: string) => string | null;
+  /** How to get a coding agent, in a sentence; null where there is one. */
+  readonly addAgent: () => string | null;
 }
 
 interface CallEnd {
@@ -75,6 +79,15 @@ export function createShellRuntime(options: ShellOptions): Runtime {
     needsTrust: false,
     takesModel: false,
     promptIsCommandLine: true,
+    about: () => ({
+      title: "Shell",
+      kind: "shell",
+      source: "built_in",
+      state: "ready",
+      message: "Runs each prompt as a command line; no model, no account.",
+      next: options.addAgent(),
+      version: null,
+    }),
     tools: [
       {
         name: tool,
@@ -116,6 +129,11 @@ export function createShellRuntime(options: ShellOptions): Runtime {
         ...(end.exitCode === undefined ? {} : { exit_code: end.exitCode }),
         ...(end.job === undefined ? {} : { job: end.job }),
       });
+      if (end.exitCode === noSuchCommand)
+        await context.record({
+          type: "notice",
+          message: options.addAgent() ?? "This is a shell. For a coding agent start one in this tab.",
+        });
       return { outcome: "done" };
     },
   };

@@ -78,7 +78,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     const agent = newAgentDoc({
       label: label || null,
       runtime: tab.runtime,
-      model: null,
+      model: tab.model ?? null,
       atMs: options.now(),
     });
     return { workspace, tab, agent, isNew: true };

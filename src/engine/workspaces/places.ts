@@ -34,6 +34,8 @@ export interface Places {
    */
   remove(workspace: string, actor: Actor, isOpen: () => boolean): Promise<void>;
   openTab(command: CommandOf<"tab_create">, actor: Actor): Promise<OpenedTab>;
+  /** Changes what new agents of a tab run, and with `project` what new tabs on its folder run. */
+  setTabRuntime(command: CommandOf<"tab_runtime">, actor: Actor): Promise<Tab>;
   renameTab(command: CommandOf<"tab_rename">, actor: Actor): Promise<Tab>;
   /** Throws `invalid_field` (`index`) past the end. */
   moveTab(command: CommandOf<"tab_move">, actor: Actor): Promise<Tab>;

@@ -34,6 +34,8 @@ export interface TabFacts {
   readonly loaded: boolean;
   /** Null for a tab that was not loaded yet. */
   readonly project: Project | null;
+  /** What must be known of what runs in it. */
+  readonly note: string | null;
 }
 
 export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
@@ -44,10 +46,12 @@ export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
     cwd: doc.cwd,
     mode: doc.mode,
     runtime: doc.runtime,
+    model: doc.model ?? null,
     trusted: facts.trusted,
     loaded: facts.loaded,
     active_agent: doc.active_agent,
     project: facts.project,
+    ...(facts.note === null ? {} : { note: facts.note }),
   };
 }
 

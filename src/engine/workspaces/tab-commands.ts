@@ -9,6 +9,7 @@ import type { Agents } from "../agents/agents.ts";
 import { cleanLabel } from "../visible-text.ts";
 import { checkedName, noTab, noWorkspace } from "./place-names.ts";
 import type { OpenedTab } from "./places.ts";
+import type { ProjectDefault } from "./project-defaults.ts";
 import type { TrustedFolders } from "./trusted-folders.ts";
 import type { TabDoc } from "./workspace-doc.ts";
 import { newTabDoc, type Workspaces } from "./workspaces.ts";
@@ -31,8 +32,8 @@ export interface TabCommandsOptions {
   readonly trusted: TrustedFolders;
   /** The real path of a folder that is fit for a tab; `bounded` for those who stay below the browse root. */
   readonly resolveCwd: (rawCwd: string, bounded: boolean) => Promise<string>;
-  /** The runtime of a new tab: the one that was asked for, or the default. Throws `invalid_field`. */
-  readonly chooseTabRuntime: (name: string | undefined) => string;
+  /** What a new tab on a folder runs: what was asked for, or the default. Throws `invalid_field`. */
+  readonly chooseTabRuntime: (name: string | undefined, cwd: string) => ProjectDefault;
   readonly assertOpen: () => void;
   readonly loadProject: (tab: TabDoc) => Promise<void>;
   /** What a folder brings along that can run something. */
@@ -83,9 +84,15 @@ export function createTabCommands(options: TabCommandsOptions): TabCommands {
       options.assertOpen();
       actor.assertLive();
     };
-    const runtime = options.chooseTabRuntime(command.runtime);
+    // Refused before the folder becomes trusted by it; a default depends on that trust.
+    if (command.runtime !== undefined) options.chooseTabRuntime(command.runtime, cwd);
     const trusted_now = await trust(cwd, actor);
-    const tab = newTabDoc({ cwd, name: name ?? tabNameOf(cwd), mode: command.mode ?? "ask", runtime });
+    const tab = newTabDoc({
+      cwd,
+      name: name ?? tabNameOf(cwd),
+      mode: command.mode ?? "ask",
+      ...options.chooseTabRuntime(command.runtime, cwd),
+    });
     await workspaces.addTab(workspace.id, tab, commit);
     append({ type: "tab_created", tab: rowOf(tab.id) });
     agents.announceWorkspace(workspace.id);

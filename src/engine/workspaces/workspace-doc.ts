@@ -29,6 +29,8 @@ const TabDocSchema = Type.Object({
   cwd: Type.String({ minLength: 1, maxLength: 8_192 }),
   mode: ModeSchema,
   runtime: Type.String({ minLength: 1, maxLength: 64 }),
+  /** Of new agents; absent or null: as the runtime chooses. */
+  model: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
   active_agent: nullable(Id),
   /** Set while the tab moves from another workspace: until that one's file is written, both have it. */
   moved_from: Type.Optional(Id),

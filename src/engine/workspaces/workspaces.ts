@@ -66,7 +66,7 @@ export function freshWorkspace(tab: TabDoc | null, atMs: number): WorkspaceDoc {
   };
 }
 
-export function newTabDoc(options: Pick<TabDoc, "cwd" | "name" | "mode" | "runtime">): TabDoc {
+export function newTabDoc(options: Pick<TabDoc, "cwd" | "name" | "mode" | "runtime" | "model">): TabDoc {
   return { id: newId(), ...options, active_agent: null, agents: [] };
 }
 

@@ -12,6 +12,7 @@ type PlaceCommands = Pick<
   | "workspace_delete"
   | "tab_create"
   | "tab_rename"
+  | "tab_runtime"
   | "tab_move"
   | "tab_activate"
 >;
@@ -60,6 +61,10 @@ export function createPlaceCommands(places: Places, openWorkspaces: OpenWorkspac
     async tab_rename(command, { actor }) {
       const tab = await places.renameTab(command, actor);
       return { type: "ack", workspace: tab.workspace, tab: tab.id, name: tab.name };
+    },
+    async tab_runtime(command, { actor }) {
+      const { workspace, id, runtime, model = null } = await places.setTabRuntime(command, actor);
+      return { type: "ack", workspace, tab: id, runtime, model };
     },
     async tab_move(command, { actor }) {
       const tab = await places.moveTab(command, actor);

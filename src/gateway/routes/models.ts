@@ -10,7 +10,7 @@ export function modelRoutes(library: Pick<Library, "models">): readonly Route[] 
       method: "GET",
       path: "/api/models",
       scope: routeScopes["GET /api/models"],
-      summary: "The models that the runtimes can use",
+      summary: "What can run agents here, and the models that it can use",
       response: ModelListSchema,
       etag: true,
       handle: () => ({ body: library.models() }),

@@ -166,6 +166,11 @@ const makers: { readonly [T in CommandType]: (known: Known, n: number, m: number
   tab_close: ({ tabs }, n) => ({ tab: pick(tabs, n) }),
   tab_activate: ({ tabs }, n) => ({ tab: pick(tabs, n) }),
   tab_rename: ({ tabs }, n) => ({ tab: pick(tabs, n), name: newName() }),
+  tab_runtime: ({ tabs }, n, m) => ({
+    tab: pick(tabs, n),
+    runtime: ["shell", "replay"][m % 2],
+    project: n % 2 === 0,
+  }),
   tab_move: ({ tabs, workspaces }, n, m) => ({
     tab: pick(tabs, n),
     index: m % 3,

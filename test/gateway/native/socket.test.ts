@@ -38,6 +38,9 @@ describe("connecting", () => {
       control: { available: false },
       models: [],
       default_model: null,
+      runtimes: [],
+      default_runtime: "shell",
+      add_agent: null,
       awake: { mode: "off", active: false, available: true },
     });
   });

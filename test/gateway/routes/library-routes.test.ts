@@ -129,6 +129,12 @@ describe("the routes of the library", () => {
       latest: null,
       checked: null,
     });
-    expect((await request(app.base, "GET", "/api/models")).json).toEqual({ models: [], default_model: null });
+    expect((await request(app.base, "GET", "/api/models")).json).toEqual({
+      models: [],
+      default_model: null,
+      runtimes: [],
+      default_runtime: "shell",
+      add_agent: null,
+    });
   });
 });

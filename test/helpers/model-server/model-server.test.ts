@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelServer, startModelServer } from "./model-server.ts";
-import { playScenes, type Reply } from "./reply.ts";
+import { type Ask, playScenes, type Reply } from "./reply.ts";
 
 const call = { name: "write", input: { path: "a" } };
 const scenes = [{ when: "write", steps: [{ text: "I write.", calls: [call] }, { text: "Written." }] }];
@@ -75,7 +75,7 @@ describe.each(Object.entries(forms))("the model server in the form of %s", (_nam
   let server: ModelServer;
   afterEach(() => server.close());
 
-  const start = async (answer: (ask: never) => Reply = playScenes(scenes)) => {
+  const start = async (answer: (ask: Ask) => Reply = playScenes(scenes)) => {
     server = await startModelServer({ answer, key: "k1" });
   };
   const ask = async (body: unknown, path = form.path, key = form.key) => {
