@@ -29,7 +29,12 @@ export function judgeAnswer({ status, rawRetryAfter }: PostAnswer, nowMs: number
 /** Seconds or a date (RFC 9110 §10.2.3); null for none or for nonsense. Never more than a day. */
 export function parseRetryAfter(raw: string | undefined, nowMs: number): number | null {
   if (raw === undefined || raw.length > 64) return null;
-  const ms = /^\d{1,9}$/.test(raw.trim()) ? Number(raw) * 1_000 : Date.parse(raw) - nowMs;
+  const isSeconds = /^\d{1,9}$/.test(raw);
+  const ms = isSeconds
+    ? Number(raw) * 1_000
+    : /^[A-Z][a-z]{2}, /.test(raw)
+      ? Date.parse(raw) - nowMs
+      : Number.NaN;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), maxRetryAfterMs);
 }
 
