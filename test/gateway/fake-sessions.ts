@@ -14,7 +14,7 @@ export function fakeSessions(overrides: Partial<Sessions> = {}): Sessions {
     clear: async () => notHere(),
     setThinking: async () => notHere(),
     submit: async () => notHere(),
-    receipt: (_session, request_id) => ({
+    receipt: async (_session, request_id) => ({
       request_id,
       status: "unknown",
       agent: null,

@@ -36,6 +36,8 @@ export interface ReceiptStore {
     attempt: (ticket: ReceiptTicket) => Promise<PromptReceipt>,
   ): Promise<PromptReceipt>;
   view(owner: string, requestId: string): ReceiptView;
+  /** The view once an attempt that runs now has ended: `unknown` then means that there was none. */
+  settledView(owner: string, requestId: string): Promise<ReceiptView>;
   close(): Promise<void>;
 }
 
@@ -198,6 +200,17 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
     }
   }
 
+  function view(owner: string, requestId: string): ReceiptView {
+    const known = table.get(owner, requestId);
+    return {
+      request_id: requestId,
+      status: known?.status ?? "unknown",
+      agent: known?.status === "accepted" ? known.place.agent : null,
+      turn: known?.status === "accepted" ? known.place.turn : null,
+      message: known?.status === "rejected" ? known.error.message : null,
+    };
+  }
+
   return {
     async once(owner, requestId, attempt) {
       const key = keyOf(owner, requestId);
@@ -211,15 +224,11 @@ export async function openReceiptStore(options: ReceiptStoreOptions): Promise<Re
       inFlight.set(key, outcome);
       return outcome;
     },
-    view(owner, requestId) {
-      const known = table.get(owner, requestId);
-      return {
-        request_id: requestId,
-        status: known?.status ?? "unknown",
-        agent: known?.status === "accepted" ? known.place.agent : null,
-        turn: known?.status === "accepted" ? known.place.turn : null,
-        message: known?.status === "rejected" ? known.error.message : null,
-      };
+    view,
+    async settledView(owner, requestId) {
+      // Its failure is told to whoever sent it.
+      await inFlight.get(keyOf(owner, requestId))?.catch(() => undefined);
+      return view(owner, requestId);
     },
     async close() {
       await Promise.allSettled(inFlight.values());

@@ -153,7 +153,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return row;
     },
     submit: (command, actor) => options.prompts.prompt(command, actor, ownerOf(command.agent)),
-    receipt: (session, requestId) => options.receipts.view(ownerOf(session), requestId),
+    receipt: (session, requestId) => options.receipts.settledView(ownerOf(session), requestId),
     async unload(id) {
       const agent = agents.peek(id);
       if (!agent || agent.current || agent.next || agent.closing || !agent.live) return;

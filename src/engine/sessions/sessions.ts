@@ -34,8 +34,8 @@ export interface Sessions {
   setThinking(command: CommandOf<"thinking">, actor: Actor): Promise<Agent>;
   /** A prompt whose `request_id` counts for the session, whoever sends it. */
   submit(command: CommandOf<"prompt"> & { readonly agent: string }, actor: Actor): Promise<PromptReceipt>;
-  /** The receipt of such a prompt. */
-  receipt(session: string, requestId: string): ReceiptView;
+  /** The receipt of such a prompt, once one that is being accepted now was accepted or refused. */
+  receipt(session: string, requestId: string): Promise<ReceiptView>;
   /** Lets go of an idle agent until it is prompted again: it is not `live` then. Does nothing to a busy one. */
   unload(id: string): Promise<void>;
   /** The folders of all sessions and tabs, the one that was used last first. */

@@ -192,13 +192,21 @@ describe("unloading and receipts of a session", () => {
     const [one, two] = [await prompted(), await prompted()];
     const submit = (agent: string, by: string) =>
       at.engine.sessions.submit({ type: "prompt", agent, text: "sleep 9", request_id: "k1" }, actor(by));
-    const first = await submit(one, "phone");
+    const submitting = submit(one, "phone");
+    expect((await at.engine.sessions.receipt(one, "k1")).status).toBe("accepted");
+    const first = await submitting;
     expect(await submit(one, "laptop")).toEqual(first);
     expect((await submit(two, "phone")).turn).not.toBe(first.turn);
-    expect(at.engine.sessions.receipt(one, "k1")).toMatchObject({ status: "accepted", turn: first.turn });
+    expect(await at.engine.sessions.receipt(one, "k1")).toMatchObject({
+      status: "accepted",
+      turn: first.turn,
+    });
     expect(at.engine.receipt("k1", actor("phone")).status).toBe("unknown");
     await at.restart();
-    expect(at.engine.sessions.receipt(one, "k1")).toMatchObject({ status: "accepted", turn: first.turn });
+    expect(await at.engine.sessions.receipt(one, "k1")).toMatchObject({
+      status: "accepted",
+      turn: first.turn,
+    });
   });
 });
 
