@@ -1,6 +1,7 @@
-import chromium from "@sparticuz/chromium";
-import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { answerAsPairing, refusal } from "./stub-answers.ts";
 import { type StubDaemon, startStubDaemon, stubDevice } from "./stub-daemon.ts";
 
 let browser: Browser;
@@ -10,12 +11,7 @@ let page: Page;
 let outside: string[] = [];
 
 beforeAll(async () => {
-  // The package unpacks the libraries that a bare machine lacks only where it believes to be there.
-  process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs20.x";
-  browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ["--no-sandbox", "--disable-gpu", "--headless=shell"],
-  });
+  browser = await launchBrowser();
 }, 120_000);
 afterAll(() => browser?.close());
 
@@ -31,20 +27,7 @@ beforeEach(async () => {
   page.on("console", (message) => {
     if (/Content Security Policy/i.test(message.text())) outside.push(message.text());
   });
-  daemon.answers.set("GET api/hello", () => ({
-    status: 200,
-    body: { app: "sallyport", version: "1.0.0", remote: true, pairing: true },
-  }));
-  daemon.answers.set("GET api/daemon", () => ({ status: 200, body: { version: "1.0.0" } }));
-  daemon.answers.set("GET api/devices", () => ({
-    status: 200,
-    body: { devices: [{ ...stubDevice, current: true }] },
-  }));
-  daemon.answers.set("POST api/ws/ticket", () => ({ status: 200, body: { ticket: "spt_x" } }));
-  daemon.answers.set("POST api/pair", () => ({
-    status: 200,
-    body: { token: "spd_x", device: stubDevice, version: "1.0.0" },
-  }));
+  answerAsPairing(daemon);
 });
 afterEach(async () => {
   await context.close();
@@ -52,10 +35,6 @@ afterEach(async () => {
   expect(outside).toEqual([]);
 });
 
-const refusal = (status: number, code: string, message: string, more = {}) => ({
-  status,
-  body: { type: "error", code, message, ...more },
-});
 const heading = (name: string | RegExp) => page.getByRole("heading", { level: 1, name }).waitFor();
 const paired = () => page.getByText("Live", { exact: true }).waitFor();
 /** Everything that this browser keeps of the page. */

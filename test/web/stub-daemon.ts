@@ -21,6 +21,12 @@ export interface StubDaemon {
   readonly commands: Record<string, unknown>[];
   /** Answers by `METHOD path` below the base; a function is called for each request. */
   readonly answers: Map<string, (seen: Seen) => Answer>;
+  /** Replies on the socket by type of the command, beside `ack` and `pong`; `"none"`: it is not answered. */
+  readonly replies: Map<string, object | "none">;
+  /** The page's files by path below the base; `""` is the page. */
+  readonly files: Map<string, Uint8Array>;
+  /** Drops every connection from now on, as without a network; `false`: takes them again. */
+  setDown(isDown: boolean): void;
   send(message: unknown): void;
   closeSockets(code: number): void;
   close(): Promise<void>;
@@ -44,8 +50,13 @@ export async function startStubDaemon(): Promise<StubDaemon> {
   const commands: Record<string, unknown>[] = [];
   const answers = new Map<string, (seen: Seen) => Answer>();
   const sockets = new Set<WebSocket>();
+  const replies = new Map<string, object | "none">();
 
-  const server = createServer((request, response) => void respond(request, response));
+  let isDown = false;
+  const server = createServer((request, response) => {
+    if (isDown) request.socket.destroy();
+    else void respond(request, response);
+  });
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? "/", "http://stub");
     const path = url.pathname.replace(/^\/base\//, "");
@@ -77,7 +88,11 @@ export async function startStubDaemon(): Promise<StubDaemon> {
       .end(answer.body === undefined ? "" : JSON.stringify(answer.body));
   };
 
-  const webSockets = new WebSocketServer({ server, path: "/base/api/ws" });
+  const webSockets = new WebSocketServer({ noServer: true });
+  server.on("upgrade", (request, socket, head) => {
+    if (isDown) socket.destroy();
+    else webSockets.handleUpgrade(request, socket, head, (opened) => webSockets.emit("connection", opened));
+  });
   webSockets.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -85,7 +100,13 @@ export async function startStubDaemon(): Promise<StubDaemon> {
       const command = JSON.parse(String(data)) as Record<string, unknown>;
       commands.push(command);
       const { client_ref, type } = command;
-      socket.send(JSON.stringify({ type: type === "ping" ? "pong" : "ack", client_ref, agent: "a1" }));
+      const reply = replies.get(String(type)) ?? {
+        type: type === "ping" ? "pong" : "ack",
+        agent: "a1",
+        turn: "u2",
+        status: "accepted",
+      };
+      if (reply !== "none") socket.send(JSON.stringify({ ...reply, client_ref }));
     });
     socket.send(JSON.stringify(stubSnapshot));
   });
@@ -97,6 +118,14 @@ export async function startStubDaemon(): Promise<StubDaemon> {
     seen,
     commands,
     answers,
+    replies,
+    files,
+    setDown(next) {
+      isDown = next;
+      if (!isDown) return;
+      for (const socket of sockets) socket.terminate();
+      server.closeAllConnections();
+    },
     send: (message) => {
       for (const socket of sockets) socket.send(JSON.stringify(message));
     },

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { PageProps, PageRow } from "../routes/page-row.ts";
 import { pages } from "../routes/pages.ts";
 import { hrefOf, match, path } from "../state/router.ts";
+import { useSession } from "../state/session.ts";
 import { LinkButton } from "../ui/button.tsx";
 import { Page } from "../ui/page.tsx";
 import { EmptyState, ErrorState, Spinner } from "../ui/states.tsx";
@@ -45,6 +46,7 @@ export function Outlet() {
 function Loaded({ row, params }: FoundPage) {
   const view = useSignal<ComponentType<PageProps> | null>(loaded.get(row) ?? null);
   const problem = useSignal(false);
+  const session = useSession();
   const load = async (): Promise<void> => {
     problem.value = false;
     try {
@@ -64,8 +66,8 @@ function Loaded({ row, params }: FoundPage) {
     <Page title={row.title}>
       {problem.value ? (
         <ErrorState
-          problem="This page could not be loaded. Is there a connection?"
-          onRetry={() => void load()}
+          problem="This part of the page could not be loaded: there is no connection, or the daemon was updated."
+          onRetry={session.isLive.value ? () => location.reload() : () => void load()}
         />
       ) : (
         <Spinner />

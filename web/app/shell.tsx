@@ -13,6 +13,7 @@ import { BottomBar, SideNavigation } from "./navigation.tsx";
 import { Outlet } from "./outlet.tsx";
 import "./shell.css";
 import { ShellDialogs } from "./shell-dialogs.tsx";
+import { UpdateLine } from "./update-line.tsx";
 
 /** The paired page: three panes on a desk, one with a bottom bar on a phone. */
 export function Shell() {
@@ -41,6 +42,7 @@ export function Shell() {
       </aside>
       <div class="middle">
         <ConnectionLine />
+        <UpdateLine />
         <main id="main" tabIndex={-1}>
           {isReady ? <Outlet /> : <Spinner label="Waiting for the state of the daemon…" />}
         </main>

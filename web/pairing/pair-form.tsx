@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { isUnencrypted } from "../state/base.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { cameraSupport } from "./camera.ts";
+import type { CodeScanner } from "./code-scanner.tsx";
 import { readPairingCode } from "./pairing-code.ts";
 import "./pair-form.css";
 
@@ -32,10 +34,25 @@ export function PairForm(props: PairFormProps) {
     else focusCode();
   };
 
+  const { onPair } = props;
+  const camera = cameraSupport(isSecureContext, navigator.mediaDevices);
+  const Scanner = useSignal<typeof CodeScanner | null>(null);
+  const scan = async (): Promise<void> => {
+    try {
+      Scanner.value = (await import("./code-scanner.tsx")).CodeScanner;
+    } catch {
+      problem.value = "The scanner could not be loaded. Is there a connection? Type the code instead.";
+    }
+  };
+  const closeScanner = useCallback(() => {
+    Scanner.value = null;
+  }, [Scanner]);
+  const take = useCallback((scanned: string) => onPair(scanned, name.value), [onPair, name]);
+
   return (
     <>
-      <p class="quiet-text">
-        Pair once; then this browser drives the agents and jobs of the machine that it talks to.
+      <p class="front-lead">
+        Pair once, and this browser can drive the agents and jobs on the daemon's machine.
       </p>
       {isUnencrypted(location.href) && (
         <p class="pair-warning">
@@ -58,7 +75,7 @@ export function PairForm(props: PairFormProps) {
           isProse={false}
           enterkeyhint="go"
           maxLength={400}
-          placeholder="ABCDE-FGHJK"
+          hint="Ten characters, such as ABCDE-FGHJK. Capitals and the hyphen do not matter."
         />
         <TextField
           label="Name of this device"
@@ -73,11 +90,25 @@ export function PairForm(props: PairFormProps) {
         <Button type="submit" kind="primary" isWide>
           Pair
         </Button>
+        {camera === "yes" && (
+          <Button icon="camera" isWide onClick={() => void scan()}>
+            Scan a QR code
+          </Button>
+        )}
       </form>
-      <p class="pair-help">
-        Make a code on the daemon's machine with <code>sallyport pair</code>. It is good for ten minutes and
-        one device. On that same machine <code>sallyport web --open</code> opens this page without a code.
-      </p>
+      {Scanner.value !== null && <Scanner.value onCode={take} onClose={closeScanner} />}
+      <div class="pair-help">
+        <p>
+          Make a code on the daemon's machine with <code>sallyport pair</code>. It is good for ten minutes and
+          one device. On that same machine <code>sallyport web --open</code> opens this page without a code.
+        </p>
+        {camera === "insecure" && (
+          <p>
+            Browsers give no camera to a page on plain http. Scan the QR code with the phone's own camera app:
+            it opens the link with the code.
+          </p>
+        )}
+      </div>
     </>
   );
 }
