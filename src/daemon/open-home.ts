@@ -1,5 +1,6 @@
 import { isHostOrAddress } from "../config/check-listen.ts";
 import type { Config } from "../config/config.ts";
+import { loadCredentials } from "../config/credentials.ts";
 import type { HomePaths } from "../config/home-paths.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -55,6 +56,8 @@ export async function openHome(
   const config = createLiveConfig(await load());
   const stateFile = await openStateFile({ path: paths.state });
   const state = openDaemonState(stateFile);
+  // Read by agents when they start; a damaged one is told now, not in the middle of a turn.
+  loadCredentials(paths.credentials);
   const fixedToken = await readFixedToken(options.tokenFile, options.env);
   if (fixedToken !== null) log.protect(fixedToken);
   return { log, config, configMark, loadConfig: load, stateFile, state, fixedToken };

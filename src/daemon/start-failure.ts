@@ -1,4 +1,5 @@
 import { ConfigError } from "../config/config-error.ts";
+import { CredentialsError } from "../config/credentials.ts";
 import { SallyportError } from "../errors.ts";
 import { StateFileError } from "../lib/state-file.ts";
 import { StartupError } from "./startup-error.ts";
@@ -23,6 +24,7 @@ const unusable = new Set([
 export function startFailure(error: unknown, home: string): unknown {
   if (error instanceof StartupError) return error;
   if (error instanceof ConfigError) return new StartupError("config", error.message, { cause: error });
+  if (error instanceof CredentialsError) return new StartupError("secret", error.message, { cause: error });
   if (error instanceof StateFileError) return new StartupError("disk", error.message, { cause: error });
   if (error instanceof SallyportError)
     return new StartupError(error.code === "disk_full" ? "disk" : "secret", error.message, { cause: error });

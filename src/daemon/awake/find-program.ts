@@ -11,7 +11,8 @@ export function findProgram(name: string, searchPath: string | undefined): strin
   return null;
 }
 
-function isExecutable(path: string): boolean {
+/** True for a regular file that this user may run. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

@@ -1,0 +1,37 @@
+import type { RuntimeAbout } from "../../engine/runtimes/runtime.ts";
+import type { FoundAgent } from "./find-agents.ts";
+
+/** How an agent did when it was last used; null before that. */
+export type LastUse = { readonly ok: true } | { readonly ok: false; readonly error: string } | null;
+
+const maxErrorChars = 300;
+
+/** What a person is told of an agent before it is chosen. `keySource` is where its key comes from, in words. */
+export function aboutAgent(found: FoundAgent, lastUse: LastUse, keySource: string | null): RuntimeAbout {
+  const { title, source, known } = found;
+  const fixed = { title, kind: "acp", source, version: null } as const;
+  if (found.path === null)
+    return {
+      ...fixed,
+      state: "missing",
+      message: `There is no program ${found.command} that can be run.`,
+      next:
+        known === null
+          ? `Correct agents.${found.name}.command in config.toml.`
+          : `Install it (${known.install}), or correct agents.${found.name}.command in config.toml.`,
+    };
+  if (lastUse?.ok === false)
+    return {
+      ...fixed,
+      state: "failed",
+      message: `Did not work the last time: ${lastUse.error.slice(0, maxErrorChars)}`,
+      next: known?.login ? `If it wants a login, run: ${known.login}` : null,
+    };
+  const key = keySource === null ? "" : ` Uses ${keySource}.`;
+  return {
+    ...fixed,
+    state: lastUse === null ? "found" : "ready",
+    message: `${lastUse === null ? "Is installed" : "Works"}: ${found.path}.${key}`,
+    next: null,
+  };
+}
