@@ -16,7 +16,7 @@ import { sniffBytes, sniffImage } from "./sniff-image.ts";
  * @param shownPath as the client wrote it
  */
 export async function attachFile(path: string, shownPath: string, bounds: FileLimits): Promise<Attached> {
-  const { handle, stat } = await openForAgent(path, bounds);
+  const { handle, stat, realPath } = await openForAgent(path, bounds);
   try {
     const name = cleanLabel(basename(shownPath), limits.labelChars) || "file";
     const shown = makeVisible(shownPath, { keepLayout: false });
@@ -30,12 +30,18 @@ export async function attachFile(path: string, shownPath: string, bounds: FileLi
       return note(
         name,
         `${shown} is an image of ${stat.size} bytes, too large to be sent (${limits.imageBytes}).`,
+        realPath,
       );
     const text = asText(await readStart(handle, engineLimits.attachedTextBytes + 1), stat.size);
-    if (text === null) return note(name, `${shown} is a file of ${stat.size} bytes that is not text.`);
+    if (text === null)
+      return note(name, `${shown} is a file of ${stat.size} bytes that is not text.`, realPath);
     return {
       label: { name, kind: "text" },
-      part: { type: "text", text: fenced(titleOf(shown, text), text.text) },
+      part: {
+        type: "text",
+        text: fenced(titleOf(shown, text), text.text),
+        ...(text.cutFrom === null ? { file: { path: realPath, name, text: text.text } } : {}),
+      },
     };
   } finally {
     await handle.close();
@@ -76,6 +82,9 @@ async function readStart(handle: FileHandle, maxBytes: number): Promise<Buffer> 
   return buffer.subarray(0, length);
 }
 
-function note(name: string, text: string): Attached {
-  return { label: { name, kind: "file" }, part: { type: "text", text: `(${text})` } };
+function note(name: string, text: string, path: string): Attached {
+  return {
+    label: { name, kind: "file" },
+    part: { type: "text", text: `(${text})`, file: { path, name, text: null } },
+  };
 }

@@ -43,7 +43,11 @@ describe("attach", () => {
     const attached = await one("README.md");
     expect(attached).toEqual({
       label: { name: "README.md", kind: "text" },
-      part: { type: "text", text: "README.md:\n```\n# hi\n```" },
+      part: {
+        type: "text",
+        text: "README.md:\n```\n# hi\n```",
+        file: { path: join(cwd, "README.md"), name: "README.md", text: "# hi\n" },
+      },
     });
     expect((await one("./src/../README.md")).label).toEqual({ name: "README.md", kind: "text" });
     expect((await one("~/project/README.md")).label.kind).toBe("text");
@@ -84,7 +88,11 @@ describe("attach", () => {
     writeFileSync(join(cwd, "a.out"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]));
     expect(await one("a.out")).toEqual({
       label: { name: "a.out", kind: "file" },
-      part: { type: "text", text: "(a.out is a file of 7 bytes that is not text.)" },
+      part: {
+        type: "text",
+        text: "(a.out is a file of 7 bytes that is not text.)",
+        file: { path: join(cwd, "a.out"), name: "a.out", text: null },
+      },
     });
     writeFileSync(join(cwd, "latin1.txt"), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
     expect((await one("latin1.txt")).label.kind).toBe("file");
