@@ -22,7 +22,7 @@ import { createPermissions } from "./requests/permissions.ts";
 import { createQuestions } from "./requests/questions.ts";
 import type { JudgeCall, RuleSet } from "./rules/rules.ts";
 import { splitTrailingBackground } from "./rules/trailing-background.ts";
-import { createRuntimeChooser, knownRuntime } from "./runtimes/choose-runtime.ts";
+import { createModelLearner, createRuntimeChooser, knownRuntime } from "./runtimes/choose-runtime.ts";
 import { liveRegistry, noRuntimeSource, type RuntimeSource } from "./runtimes/registry.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { createShellRuntime } from "./runtimes/shell.ts";
@@ -177,6 +177,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     explain: agentRuntimes.explain,
   });
 
+  const learnModel = createModelLearner({ runtimes, isTrusted: trusted.has });
+
   async function recover(agent: LiveAgent): Promise<void> {
     agent.recovery ??= recoverAgent(agent, { sessionsFolder, sequence, report }).catch((error: unknown) => {
       agent.recovery = null;
@@ -196,6 +198,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     agents,
     sequence,
     runtimeFor,
+    learnModel,
     loadProject,
     recover,
     assertOpen,
@@ -276,6 +279,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     agents,
     sequence,
     runtimeFor,
+    learnModel,
     recover,
     createTab: async (cwd, actor) => (await tabCommands.create({ type: "tab_create", cwd }, actor)).id,
     resolveCwd,

@@ -2,12 +2,14 @@ import type { Agents } from "./agents/agents.ts";
 import type { TurnEndReason } from "./agents/live-agent.ts";
 import { engineLimits } from "./engine-limits.ts";
 import type { ReceiptStore } from "./receipts/receipt-store.ts";
+import type { Runtime } from "./runtimes/runtime.ts";
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts";
 
 export interface ShutDownOptions {
   readonly agents: Agents;
   readonly receipts: ReceiptStore;
   readonly store: WorkspaceStore;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly report: (problem: string) => void;
 }
 
@@ -22,6 +24,11 @@ export async function shutDown(options: ShutDownOptions): Promise<void> {
   });
   await Promise.race([Promise.all(running.map((turn) => turn.ended)), timeout]);
   clearTimeout(timer);
+  await Promise.all(
+    [...options.runtimes.values()].map((runtime) =>
+      runtime.close?.().catch((error: Error) => report(`${runtime.name} did not end well: ${error.message}`)),
+    ),
+  );
   await options.receipts.close();
   await Promise.all(agents.list().map((agent) => agent.transcript.release()));
   await options.store

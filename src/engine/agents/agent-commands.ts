@@ -7,7 +7,7 @@ import type { Agent } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import { engineLimits } from "../engine-limits.ts";
-import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
+import type { ChooseRuntime, LearnModel } from "../runtimes/choose-runtime.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import { transcriptPath } from "../transcripts/transcript.ts";
 import { openingRecords } from "../turns/opening-records.ts";
@@ -37,6 +37,7 @@ export interface AgentCommandsOptions {
   readonly agents: Agents;
   readonly sequence: EventSequence;
   readonly runtimeFor: ChooseRuntime;
+  readonly learnModel: LearnModel;
   /** Reads what there is to know of a tab's project before the tab counts as loaded. */
   readonly loadProject: (tab: TabDoc) => Promise<void>;
   /** Ends what a crash left open in a transcript, once. */
@@ -136,6 +137,8 @@ export function createAgentCommands(options: AgentCommandsOptions): AgentCommand
       const { workspace, tab } = workspaces.tabOrActive(command.tab);
       const name = command.runtime ?? tab.runtime;
       const model = command.model ?? (name === tab.runtime ? (tab.model ?? null) : null);
+      await options.learnModel(name, model, tab);
+      actor.assertLive();
       const { runtime, chosen } = options.runtimeFor(name, model, tab);
       const label = cleanLabel(command.label ?? "", limits.labelChars) || null;
       const doc = newAgentDoc({ label, runtime: runtime.name, model: chosen, atMs: options.now() });

@@ -1,7 +1,8 @@
 import type { ChangeBody } from "../../protocol/changes.ts";
 import { limits } from "../../protocol/limits.ts";
-import type { Agent, Tab } from "../../protocol/objects.ts";
+import type { Agent, Project, Tab } from "../../protocol/objects.ts";
 import type { Projects, TabFolder } from "../projects/projects.ts";
+import type { Runtime } from "../runtimes/runtime.ts";
 import type { Announcer } from "../transcripts/announcer.ts";
 import { createStreaming } from "../transcripts/streaming.ts";
 import { createTranscript } from "../transcripts/transcript.ts";
@@ -50,6 +51,8 @@ export interface AgentsOptions {
   readonly append: (change: ChangeBody) => void;
   readonly isTrusted: (cwd: string) => boolean;
   readonly projects: Projects;
+  /** What the runtimes know of an agent or a tab. */
+  readonly runtimes: ReadonlyMap<string, Runtime>;
   /** Turns with a request or question that waits for a person. */
   readonly isWaiting: (turn: string) => boolean;
 }
@@ -145,6 +148,7 @@ export function createAgents(options: AgentsOptions): Agents {
       return;
     }
     agents.delete(id);
+    for (const runtime of options.runtimes.values()) runtime.release?.(id);
     await agent.transcript.release();
   }
 
@@ -153,8 +157,36 @@ export function createAgents(options: AgentsOptions): Agents {
     return {
       trusted: options.isTrusted(tab.cwd),
       loaded,
-      project: loaded ? options.projects.get(tab.id) : null,
+      project: loaded ? withAgentCommands(options.projects.get(tab.id), tab.id) : null,
+      note: noteOf(tab.id),
     };
+  }
+
+  /** What must be known of the runtimes of a tab and its agents. */
+  function noteOf(tab: string): string | null {
+    const doc = store.findTab(tab)?.tab;
+    if (!doc) return null;
+    const names = new Set([doc.runtime, ...doc.agents.map((agent) => agent.runtime)]);
+    const notes = [...names].flatMap((name) => options.runtimes.get(name)?.note ?? []);
+    return notes.length === 0 ? null : notes.join(" ");
+  }
+
+  /** Slash commands of the tab's active agent stand behind those of the project, which have precedence. */
+  function withAgentCommands(project: Project | null, tab: string): Project | null {
+    const doc = store.findTab(tab)?.tab;
+    const agent = doc?.agents.find((each) => each.id === doc.active_agent);
+    const offered = agent && options.runtimes.get(agent.runtime)?.commands?.(agent.id);
+    if (!project || !agent || !offered || offered.length === 0) return project;
+    const taken = new Set(project.commands.map(({ name }) => name));
+    const added = offered
+      .filter(({ name }) => !taken.has(name))
+      .map(({ name, description, argumentHint }) => ({
+        name,
+        description,
+        argument_hint: argumentHint,
+        source: agent.runtime,
+      }));
+    return { ...project, commands: [...project.commands, ...added] };
   }
 
   return {

@@ -6,7 +6,7 @@ import { limits } from "../../protocol/limits.ts";
 import type { Agent } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
-import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
+import type { ChooseRuntime, LearnModel } from "../runtimes/choose-runtime.ts";
 import { readFacts, type SessionFacts } from "../sessions/session-facts.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import { transcriptPath } from "../transcripts/transcript.ts";
@@ -34,6 +34,7 @@ export interface SessionCommandsOptions {
   readonly agents: Agents;
   readonly sequence: EventSequence;
   readonly runtimeFor: ChooseRuntime;
+  readonly learnModel: LearnModel;
   readonly recover: (agent: LiveAgent) => Promise<void>;
   /** Opens a tab on a folder, as `tab_create` does. Resolves with its id. */
   readonly createTab: (cwd: string, actor: Actor) => Promise<string>;
@@ -151,6 +152,8 @@ export function createSessionCommands(options: SessionCommandsOptions): SessionC
       actor.assertLive();
       const found = store.findAgent(id);
       if (!found || agents.peek(id)?.closing) throw noAgent();
+      await options.learnModel(found.agent.runtime, model, found.tab);
+      actor.assertLive();
       const { chosen } = options.runtimeFor(found.agent.runtime, model, found.tab);
       if (found.agent.model === chosen) return rowOf(id);
       const agent = agents.get(id);

@@ -14,6 +14,22 @@ export interface RuntimeChoice {
  */
 export type ChooseRuntime = (name: string, model: string | null, tab: Pick<TabDoc, "cwd">) => RuntimeChoice;
 
+/**
+ * Awaited before a model is chosen that somebody asked for: lets the runtime find out what there is. Does nothing without a
+ * model, and in a folder that nobody trusts, which is refused later. Throws `SallyportError`.
+ */
+export type LearnModel = (name: string, model: string | null, tab: Pick<TabDoc, "cwd">) => Promise<void>;
+
+export function createModelLearner({
+  runtimes,
+  isTrusted,
+}: Pick<ChooseRuntimeOptions, "runtimes" | "isTrusted">): LearnModel {
+  return async (name, model, tab) => {
+    const runtime = runtimes.get(name);
+    if (model !== null && isTrusted(tab.cwd)) await runtime?.learnModels?.(tab.cwd, model);
+  };
+}
+
 export interface ChooseRuntimeOptions {
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly isTrusted: (cwd: string) => boolean;

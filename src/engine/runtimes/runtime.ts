@@ -141,7 +141,7 @@ export interface Runtime {
   chooseThinking?(thinking: string, model: string | null): string;
   /** Forgets what it holds of an agent's conversation beside `history()`: its context was cleared. Absent: it holds nothing. */
   clear?(agent: string): void | Promise<void>;
-  /** Lets go of what it holds (a process, a cache) for an agent that nobody uses now; its next turn begins as after a restart. */
+  /** Lets go of what it holds (a process, a cache) for an agent that was closed, or that nobody uses now; its next turn begins as after a restart. */
   release?(agent: string): void | Promise<void>;
   /**
    * Sums up the conversation so far, so that the agent goes on from there: returns the summary, which the engine records.
@@ -152,8 +152,6 @@ export interface Runtime {
   checkPrompt(prompt: RawPrompt): void;
   /** Runs one turn to its end. What it throws makes the turn `failed`. */
   runTurn(context: TurnContext): Promise<TurnOutcome>;
-  /** Lets go of what it holds for an agent that was closed. Its turn has ended. */
-  release?(agent: string): void;
   /** Ends everything that it holds, processes first of all. The turns have ended, or had time to. */
   close?(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { type ChangeLog, createChangeLog } from "../../../src/engine/change-log.
 import { createEngine, type EngineOptions } from "../../../src/engine/create-engine.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { JudgeCall } from "../../../src/engine/rules/rules.ts";
+import type { Runtime } from "../../../src/engine/runtimes/runtime.ts";
 import { SallyportError } from "../../../src/errors.ts";
 import { openStateFile } from "../../../src/lib/state-file.ts";
 import type { Change } from "../../../src/protocol/changes.ts";
@@ -66,11 +67,16 @@ export interface Fixture {
   dispose(): Promise<void>;
 }
 
+export interface FixtureOptions extends Partial<EngineOptions> {
+  /** Runtimes that need to know the home; made anew for each engine on it. */
+  readonly runtimesFor?: (home: string) => readonly Runtime[];
+}
+
 export const askAlways: JudgeCall = (call) => ({ verdict: "ask", allowSession: `bash(${call.subject})` });
 export const allowAll: JudgeCall = () => ({ verdict: "allow", by: "test" });
 
 /** An engine on a temporary home with jobs that need no process. Every call asks unless `judgeCall` says otherwise. */
-export async function engineFixture(overrides: Partial<EngineOptions> = {}): Promise<Fixture> {
+export async function engineFixture({ runtimesFor, ...overrides }: FixtureOptions = {}): Promise<Fixture> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "sallyport-engine-")));
   const home = join(root, "home");
   const project = join(root, "work", "project");
@@ -104,6 +110,7 @@ export async function engineFixture(overrides: Partial<EngineOptions> = {}): Pro
       browseRoot: () => join(root, "work"),
       now: () => fixture.nowMs,
       report: (problem) => problems.push(problem),
+      ...(runtimesFor ? { runtimes: runtimesFor(home) } : {}),
       ...overrides,
       ...options,
     });
