@@ -1,11 +1,17 @@
 import { Compile } from "typebox/compile";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EngineOptions } from "../../../src/engine/create-engine.ts";
 import type { SessionPage } from "../../../src/engine/engine.ts";
 import type { JudgeCall } from "../../../src/engine/rules/rules.ts";
 import { type AgentEvent, agentEventBodies } from "../../../src/protocol/events.ts";
 import type { Decision } from "../../../src/protocol/objects.ts";
-import { actor, allowAll, engineFixture, type Fixture, local } from "../support/engine-fixture.ts";
+import {
+  actor,
+  allowAll,
+  engineFixture,
+  type Fixture,
+  type FixtureOptions,
+  local,
+} from "../support/engine-fixture.ts";
 import { unbalanced, viewOf } from "./conversation-view.ts";
 
 /** A runtime, and the prompts by which it does what each test needs. */
@@ -13,7 +19,7 @@ export interface RuntimeUnderTest {
   readonly runtime: string;
   readonly model: string | null;
   /** The runtime itself, jobs, and whatever else it needs. */
-  readonly engine: Partial<EngineOptions>;
+  readonly engine: FixtureOptions;
   readonly prompts: {
     /** One call that asks, streams output in pieces and ends well. */
     readonly work: string;

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -46,6 +47,11 @@ export async function writeSessionRecord(
   record: SessionRecord,
 ): Promise<void> {
   await orRefuse(writeFileAtomic(acpSessionPath(sessionsFolder, agent), JSON.stringify(record)));
+}
+
+/** Removes it; one that is gone already is fine. Throws `disk_full`. */
+export async function removeSessionRecord(sessionsFolder: string, agent: string): Promise<void> {
+  await orRefuse(rm(acpSessionPath(sessionsFolder, agent), { force: true }));
 }
 
 /** The id was checked: nothing else than a UUID reaches a path. */

@@ -1,0 +1,148 @@
+import { resolve } from "node:path";
+import { SallyportError } from "../../../errors.ts";
+import { unifiedDiff } from "../../../lib/unified-diff.ts";
+import { openForAgent } from "../../files/open-for-agent.ts";
+import { findWriteTarget, type WriteTarget, writeForAgent } from "../../files/write-for-agent.ts";
+import { acpLimits } from "./acp-limits.ts";
+import { RefuseAgent } from "./connection.ts";
+import { cutText, objectOf } from "./raw-values.ts";
+import { type FileChange, pathsOf, type ToolCall } from "./tool-calls.ts";
+import type { TurnDesk } from "./turn-desk.ts";
+
+const notFound = -32002;
+const invalidParams = -32602;
+const refused = -32603;
+
+export interface ReadPlace {
+  readonly cwd: string;
+  readonly homeFolder: string;
+  /** True for a path outside of the folder that may be read all the same. */
+  readonly mayLeave: (path: string) => boolean;
+}
+
+/** Answers `fs/read_text_file`: a file below the tab's folder, or one that was allowed. Never a file of the home. */
+export async function readTextFile(rawParams: unknown, place: ReadPlace): Promise<{ content: string }> {
+  const { path, line, limit } = objectOf(rawParams);
+  if (typeof path !== "string") throw new RefuseAgent(invalidParams, "path must be an absolute path.");
+  const opened = await openForAgent(path, {
+    homeFolder: place.homeFolder,
+    browseRoot: place.mayLeave(resolve(path)) ? null : place.cwd,
+  }).catch(throwRefusal);
+  try {
+    if (opened.stat.size > acpLimits.fileBytes)
+      throw new RefuseAgent(refused, `The file has more than ${acpLimits.fileBytes} bytes.`);
+    const bytes = Buffer.alloc(Math.min(acpLimits.fileBytes, opened.stat.size + 64 * 1024));
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await opened.handle.read(bytes, length, bytes.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === bytes.length) break;
+    }
+    return { content: linesOf(bytes.toString("utf8", 0, length), line, limit) };
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** `line` counts from 1. */
+function linesOf(text: string, rawLine: unknown, rawLimit: unknown): string {
+  const from = typeof rawLine === "number" && rawLine >= 1 ? Math.floor(rawLine) - 1 : 0;
+  const count = typeof rawLimit === "number" && rawLimit >= 0 ? Math.floor(rawLimit) : null;
+  if (from === 0 && count === null) return text;
+  return text
+    .split("\n")
+    .slice(from, count === null ? undefined : from + count)
+    .join("\n");
+}
+
+/**
+ * Answers `fs/write_text_file`: a call of kind edit, judged by the mode and the rules whatever the agent asked before, but
+ * for the very change that was shown and allowed in this turn.
+ */
+export async function writeTextFile(
+  rawParams: unknown,
+  desk: TurnDesk,
+  { homeFolder, signal }: { readonly homeFolder: string; readonly signal: AbortSignal },
+): Promise<Record<string, never>> {
+  const { path, content } = objectOf(rawParams);
+  if (typeof path !== "string" || typeof content !== "string")
+    throw new RefuseAgent(invalidParams, "path and content must be texts.");
+  const text = content.replace(/\p{Surrogate}/gu, "\ufffd");
+  const limits = { homeFolder, maxBytes: acpLimits.fileBytes };
+  const target = await findWriteTarget(path, limits).catch(throwRefusal);
+  const before = target.before?.toString("utf8") ?? null;
+  const patch = desk.redact(cutText(unifiedDiff(target.realPath, before, text), acpLimits.diffChars));
+  const open = desk.calls.findOpen((call) => isAbout(call, target, path, desk.cwd));
+  const covered = takeAllowed(desk.allowed.changes, target, before, text);
+  const call = open ?? desk.calls.create("edit", `Write ${target.realPath}`, { path: target.realPath });
+  await desk.calls.begin(call);
+  const own = open === null;
+  try {
+    if (!covered) {
+      const permit = await desk.permit({
+        callId: call.id,
+        tool: "edit",
+        subject: target.realPath,
+        input: { path: target.realPath, diff: patch },
+        signal,
+      });
+      if (!permit.allowed) throw new RefuseAgent(refused, permit.reason);
+    }
+    // What was shown must be what is changed.
+    const now = await findWriteTarget(path, limits).catch(throwRefusal);
+    if (now.realPath !== target.realPath || !sameBytes(now.before, target.before))
+      throw new RefuseAgent(refused, "The file was changed by somebody else meanwhile. Read it again.");
+    desk.context.signal.throwIfAborted();
+    await writeForAgent(now, text, limits).catch(throwRefusal);
+    call.written = { path: target.realPath, patch };
+    if (own) await desk.calls.end(call, { output: "", isError: false });
+    return {};
+  } catch (error) {
+    const refusal = error instanceof RefuseAgent ? error : null;
+    if (!desk.context.signal.aborted)
+      await desk.calls.end(call, { output: refusal?.message ?? "It could not be written.", isError: true });
+    throw error;
+  }
+}
+
+/** True for the call that the agent told of for this very write. */
+function isAbout(call: ToolCall, target: WriteTarget, path: string, cwd: string): boolean {
+  if (call.kind !== "edit" || call.written !== null) return false;
+  const paths = pathsOf(call, cwd);
+  return paths.includes(target.realPath) || paths.includes(resolve(path));
+}
+
+/** Takes the allowed change that is exactly this one: the whole text, or the one place in the file that it replaces. */
+function takeAllowed(
+  allowed: FileChange[],
+  target: WriteTarget,
+  before: string | null,
+  text: string,
+): boolean {
+  const index = allowed.findIndex(
+    (change) => change.path === target.realPath && resultOf(change, before) === text,
+  );
+  if (index === -1) return false;
+  allowed.splice(index, 1);
+  return true;
+}
+
+/** What the change, as it was shown, makes of the file as it is; null where it does not fit it. */
+function resultOf(change: FileChange, before: string | null): string | null {
+  if ((change.before ?? "") === (before ?? "")) return change.after;
+  if (change.before === null || change.before === "" || before === null) return null;
+  const at = before.indexOf(change.before);
+  if (at === -1 || before.includes(change.before, at + 1)) return null;
+  return before.slice(0, at) + change.after + before.slice(at + change.before.length);
+}
+
+function sameBytes(one: Buffer | null, other: Buffer | null): boolean {
+  return one === null || other === null ? one === other : one.equals(other);
+}
+
+function throwRefusal(error: unknown): never {
+  if (!(error instanceof SallyportError)) throw error;
+  const code =
+    error.code === "not_found" ? notFound : error.code === "invalid_field" ? invalidParams : refused;
+  throw new RefuseAgent(code, error.message);
+}

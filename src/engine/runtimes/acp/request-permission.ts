@@ -1,0 +1,145 @@
+import { SallyportError } from "../../../errors.ts";
+import { findWriteTarget } from "../../files/write-for-agent.ts";
+import type { CallToPermit, Permit } from "../runtime.ts";
+import { RefuseAgent } from "./connection.ts";
+import { askQuestions, asksQuestions } from "./questions.ts";
+import { listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
+import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-calls.ts";
+import type { TurnDesk } from "./turn-desk.ts";
+
+interface PermissionOption {
+  readonly id: string;
+  readonly kind: string;
+}
+
+export const cancelledOutcome = { outcome: { outcome: "cancelled" } } as const;
+
+const noOnce =
+  "The agent offers no permission for this one time, only for ever. Sallyport does not give that: allow it in the agent's own settings.";
+
+/**
+ * Answers `session/request_permission`. Whatever a person decides, the agent is told `allow_once` or `reject_once`: what is
+ * remembered for the session is remembered here, since some agents write `allow_always` into their settings for good.
+ */
+export async function requestPermission(
+  rawParams: unknown,
+  desk: TurnDesk,
+  options: { readonly homeFolder: string; readonly signal: AbortSignal },
+): Promise<unknown> {
+  const params = objectOf(rawParams);
+  const offered = readOptions(params.options);
+  const call = desk.calls.take(objectOf(params.toolCall));
+  if (!call) throw new RefuseAgent(-32602, "toolCall must have a toolCallId.");
+  if (desk.context.signal.aborted || options.signal.aborted) return cancelledOutcome;
+  if (call.state === "ended") return answer(offered, "reject_once");
+  if (asksQuestions(call.input)) return askQuestions(call, once(offered, "allow_once"), desk);
+  await desk.calls.begin(call);
+  if (once(offered, "allow_once") === null) {
+    await desk.calls.end(call, { output: noOnce, isError: true });
+    return answer(offered, "reject_once");
+  }
+  const permit = await judge(call, desk, options);
+  if (permit.allowed) return answer(offered, "allow_once");
+  if (permit.cancelled) return cancelledOutcome;
+  await desk.calls.end(call, { output: permit.reason, isError: true });
+  return answer(offered, "reject_once");
+}
+
+async function judge(
+  call: ToolCall,
+  desk: TurnDesk,
+  { homeFolder, signal }: { readonly homeFolder: string; readonly signal: AbortSignal },
+): Promise<Permit> {
+  const asked = { callId: call.id, signal };
+  const title = call.title === "" ? {} : { agent_title: call.title };
+  if (call.kind === "execute") {
+    const command = commandOf(call);
+    const toJudge: CallToPermit =
+      command === null
+        ? { ...asked, tool: "bash", subject: call.title, hidden: true, input: { ...call.input, ...title } }
+        : { ...asked, tool: "bash", subject: command, input: { ...call.input, command, ...title } };
+    return desk.permit(toJudge);
+  }
+  const paths = pathsOf(call, desk.cwd);
+  if (["edit", "delete", "move"].includes(call.kind))
+    return judgeWrite(call, paths, desk, { homeFolder, ...asked });
+  const permit = await desk.permit({
+    ...asked,
+    tool: "other",
+    shownAs: toolName(call),
+    subject: call.kind === "read" && paths[0] !== undefined ? paths.join(" ") : call.title,
+    input: { ...call.input, ...title },
+  });
+  if (permit.allowed && call.kind === "read") for (const path of paths) desk.allowed.reads.add(path);
+  return permit;
+}
+
+async function judgeWrite(
+  call: ToolCall,
+  paths: readonly string[],
+  desk: TurnDesk,
+  {
+    homeFolder,
+    ...asked
+  }: { readonly homeFolder: string; readonly callId: string; readonly signal: AbortSignal },
+): Promise<Permit> {
+  const title = call.title === "" ? {} : { agent_title: call.title };
+  let real: readonly string[];
+  try {
+    real = await Promise.all(paths.map((path) => realPathOf(path, homeFolder)));
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error;
+    return { allowed: false, reason: error.message, cancelled: false };
+  }
+  const patch = call.changes.length === 0 ? {} : { diff: desk.redact(patchOf(call.changes)) };
+  const [first, ...also] = real;
+  const input = { ...(call.changes.length === 0 ? call.input : {}), path: first ?? null, ...patch, ...title };
+  const shownAs = toolName(call);
+  const permit = await desk.permit(
+    first === undefined
+      ? { ...asked, tool: "edit", shownAs, subject: call.title, hidden: true, input }
+      : {
+          ...asked,
+          tool: "edit",
+          shownAs,
+          subject: first,
+          also,
+          input: also.length === 0 ? input : { ...input, paths: real },
+        },
+  );
+  if (permit.allowed)
+    desk.allowed.changes.push(
+      ...call.changes.map((change) => ({ ...change, path: real[paths.indexOf(change.path)] ?? change.path })),
+    );
+  return permit;
+}
+
+/** Where a write would really go; a folder or a file that cannot be looked at is judged as it is spelt. Throws for the home. */
+async function realPathOf(path: string, homeFolder: string): Promise<string> {
+  try {
+    return (await findWriteTarget(path, { homeFolder, maxBytes: Number.MAX_SAFE_INTEGER })).realPath;
+  } catch (error) {
+    if (error instanceof SallyportError && error.code === "path_refused") throw error;
+    return path;
+  }
+}
+
+function readOptions(raw: unknown): readonly PermissionOption[] {
+  return listOf(raw, 50).flatMap((each) => {
+    const option: RawObject = objectOf(each);
+    const id = textOf(option.optionId, 500);
+    const kind = textOf(option.kind, 50);
+    return id === null || kind === null ? [] : [{ id, kind }];
+  });
+}
+
+/** The same id may mean different things in different requests, so the kind chooses; of several the one that says "once". */
+function once(offered: readonly PermissionOption[], kind: string): string | null {
+  const fitting = offered.filter((option) => option.kind === kind);
+  return (fitting.find((option) => option.id.includes("once")) ?? fitting[0])?.id ?? null;
+}
+
+function answer(offered: readonly PermissionOption[], kind: "allow_once" | "reject_once"): unknown {
+  const optionId = once(offered, kind);
+  return optionId === null ? cancelledOutcome : { outcome: { outcome: "selected", optionId } };
+}
