@@ -2,10 +2,12 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApprovalsBar } from "../approvals/approvals-bar.tsx";
 import { ApprovalsPane } from "../approvals/approvals-pane.tsx";
+import { PushTidy } from "../push/push-tidy.tsx";
 import { pageTitle } from "../state/page-title.ts";
 import { useSession } from "../state/session.ts";
-import { Spinner } from "../ui/states.tsx";
+import { EmptyState, Spinner } from "../ui/states.tsx";
 import { WorkspaceTree } from "../work/workspace-tree.tsx";
+import { useAgentActions } from "./agent-actions.ts";
 import { ConnectionLine, ConnectionMark } from "./connection-line.tsx";
 import { JobsPane } from "./jobs-pane.tsx";
 import { listenForKeys } from "./key-strokes.ts";
@@ -19,6 +21,7 @@ import { UpdateLine } from "./update-line.tsx";
 export function Shell() {
   const { snapshot, waiting } = useSession();
   useEffect(listenForKeys, []);
+  useAgentActions();
   useSignalEffect(() => {
     const count = waiting.value === 0 ? "" : `(${waiting.value}) `;
     document.title = `${count}${pageTitle.value === "" ? "" : `${pageTitle.value} – `}Sallyport`;
@@ -44,11 +47,11 @@ export function Shell() {
         <ConnectionLine />
         <UpdateLine />
         <main id="main" tabIndex={-1}>
-          {isReady ? <Outlet /> : <Spinner label="Waiting for the state of the daemon…" />}
+          {isReady ? <Outlet /> : <Waiting />}
         </main>
-        <div class="above-bar">
+        <aside class="above-bar" aria-label="What waits for you">
           <ApprovalsBar />
-        </div>
+        </aside>
       </div>
       <aside class="right-pane" aria-label="Approvals and jobs">
         <ApprovalsPane />
@@ -56,6 +59,21 @@ export function Shell() {
       </aside>
       <BottomBar />
       <ShellDialogs />
+      <PushTidy />
     </div>
+  );
+}
+
+/** Before the daemon's state was heard for the first time. */
+function Waiting() {
+  const { status } = useSession();
+  if (status.value.phase !== "waiting") return <Spinner label="Waiting for the state of the daemon…" />;
+  return (
+    <EmptyState icon="remote" title="Not connected">
+      <p>
+        This page is kept on this device, so it opens without a connection. What agents and jobs do is shown
+        as soon as the daemon answers.
+      </p>
+    </EmptyState>
   );
 }

@@ -6,6 +6,7 @@ import { describeBrowser } from "../pairing/describe-browser.ts";
 import { type Entry, readEntry } from "../pairing/entry.ts";
 import { readPairingCode, showPairingCode } from "../pairing/pairing-code.ts";
 import { type PairingProof, redeem, ticketForToken } from "../pairing/redeem.ts";
+import { forgetPush } from "../push/page-push.ts";
 import { baseOf } from "../state/base.ts";
 import { type Credential, openCredentialStore } from "../state/credential.ts";
 import { waitText } from "../state/error-text.ts";
@@ -90,6 +91,7 @@ export function askForCode(code: string, problem: string | null, name = browser.
 export async function forgetToken(): Promise<void> {
   nextRun();
   await credentials.forget();
+  await forgetPush(keyValue);
   await clearOutbox(keyValue);
 }
 

@@ -24,7 +24,7 @@ function TabBranch({ tab }: { readonly tab: TabWithAgents }) {
   const branch = tab.project?.branch;
   const main = tab.agents.filter(({ parent }) => parent === null);
   return (
-    <section aria-label={visible(tab.name)}>
+    <div class="tree-tab">
       <h3>
         <Icon name="folder" />
         <span>{visible(tab.name)}</span>
@@ -41,7 +41,7 @@ function TabBranch({ tab }: { readonly tab: TabWithAgents }) {
           <AgentLeaf key={agent.id} agent={agent} all={tab.agents} />
         ))}
       </ul>
-    </section>
+    </div>
   );
 }
 
@@ -55,8 +55,13 @@ function AgentLeaf({ agent, all }: { readonly agent: Agent; readonly all: readon
         href={hrefOf(`/agent/${agent.id}`)}
         aria-current={isCurrent ? "page" : undefined}
       >
-        <span>{agentName(agent)}</span>
-        <StateMark state={agent.state} />
+        <StateMark state={agent.state} isBare />
+        <span class="tree-name">{agentName(agent)}</span>
+        {agent.state === "waiting" && (
+          <span class="tree-waits" aria-hidden="true">
+            waits
+          </span>
+        )}
       </a>
       {children.length > 0 && (
         <ul>
