@@ -1,10 +1,19 @@
 import type { Refusal } from "../errors.ts";
 import type { HeaderFacts } from "./read-headers.ts";
+import type { DoorKind } from "./request-class.ts";
 
 /** How the server handed the request over. */
 export type ArrivalKind = "request" | "upgrade" | "connect" | "continue" | "expectation";
 
-const notHttp11: Refusal = { code: "bad_request", message: "Use HTTP/1.1." };
+/** By the kind of door: nginx spoke HTTP/1.0 to what is behind it before its version 1.29.7, unless it was told otherwise. */
+export const notHttp11: Readonly<Record<DoorKind, Refusal>> = {
+  main: {
+    code: "bad_request",
+    message:
+      "Use HTTP/1.1. Where a proxy sent this: it stands before the main door, where everybody behind it can look local. Give it a [[door]] of its own (docs/remote-access.md).",
+  },
+  forwarder: { code: "bad_request", message: "Use HTTP/1.1. In nginx: proxy_http_version 1.1;" },
+};
 const connect: Refusal = {
   code: "bad_request",
   message: "This is no proxy: CONNECT is refused. Point the proxy setting of your client elsewhere.",
@@ -37,8 +46,9 @@ export function checkFraming(
   method: string,
   httpVersion: string,
   facts: HeaderFacts,
+  door: DoorKind,
 ): Refusal | null {
-  if (httpVersion !== "1.1") return notHttp11;
+  if (httpVersion !== "1.1") return notHttp11[door];
   if (kind === "connect" || method === "CONNECT") return connect;
   if (kind === "expectation") return expectation;
   if (facts.expectLines > 1 || (facts.expectLines === 1 && facts.rawExpect.toLowerCase() !== "100-continue"))

@@ -1,8 +1,10 @@
+import { checkAgents, checkCredentials } from "./checks/check-agents.ts";
 import { checkConfig, checkDaemon } from "./checks/check-daemon.ts";
 import { checkHomeFiles } from "./checks/check-home-files.ts";
 import { checkArgon2, checkBrowser, checkNetwork, checkNode } from "./checks/check-machine.ts";
+import { checkMainDoor } from "./checks/check-main-door.ts";
 import { checkDevices, checkToken } from "./checks/check-secrets.ts";
-import { checkMainDoor, checkTunnelTools } from "./checks/check-tunnel.ts";
+import { checkTunnelTools } from "./checks/check-tunnel.ts";
 import type { Finding } from "./checks/finding.ts";
 import { exitCodes } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
@@ -29,6 +31,7 @@ export const doctorCommand: CommandSpec = {
 async function examine(call: Call): Promise<readonly Finding[]> {
   const { io, paths } = call;
   const { finding: config, config: values } = await checkConfig(paths);
+  const { finding: keys, credentials } = checkCredentials(paths);
   return [
     checkNode(process.version),
     ...(await checkHomeFiles(paths)),
@@ -37,8 +40,10 @@ async function examine(call: Call): Promise<readonly Finding[]> {
     ...(await checkDevices(paths, io.now())),
     ...(await checkDaemon(paths, io.env, values)),
     checkNetwork(),
-    ...(await checkMainDoor(paths, io.env)),
+    ...(await checkMainDoor(paths, io.env, values)),
     ...(await checkTunnelTools(paths, io.env, values)),
+    keys,
+    ...(await checkAgents(io.env, values, credentials)),
     await checkArgon2(),
     await checkBrowser(io.platform, io.env),
   ];

@@ -48,12 +48,39 @@ export interface TunnelPlan {
   createReader(): (line: string) => Finding | null;
 }
 
+/** What a tool answered to a question. */
+export interface ToolAnswer {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  /** Both its streams, trimmed. */
+  readonly output: string;
+}
+
+export interface ToolQuestions {
+  /** Runs the provider's program. Null when it did not answer in time, or said more than anybody wants to read. */
+  readonly ask: (args: readonly string[]) => Promise<ToolAnswer | null>;
+  /** A short text file, or null. */
+  readonly readText: (path: string) => Promise<string | null>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The provider's section of the configuration. */
+  readonly settings: RawFields;
+}
+
+/** What stands in the way of a tunnel, with the next step. `text` of a good one: what was found, if anything. */
+export type LoginVerdict =
+  | { readonly ok: true; readonly text: string | null }
+  | { readonly ok: false; readonly text: string; readonly next: string };
+
 /** One kind of tunnel. Refuses wrong fields with `invalid_field` and the field's name. */
 export interface Provider {
   readonly name: string;
   readonly addressSource: TunnelAddressSource;
   /** The next step for somebody who does not have the program. */
   readonly howToGet: string;
+  /** Arguments that make the program tell its version; null when nothing is known of it. */
+  readonly versionArgs: readonly string[] | null;
+  /** Looks whether whoever the tunnel needs to know would let us in. Starts no tunnel. */
+  checkLogin(questions: ToolQuestions): Promise<LoginVerdict>;
   plan(input: PlanInput): TunnelPlan;
 }
 

@@ -14,7 +14,7 @@ const upgrade = [
 ];
 
 function verdict(kind: ArrivalKind, method: string, headers: readonly string[], version = "1.1"): string {
-  return checkFraming(kind, method, version, readHeaders(headers))?.code ?? "ok";
+  return checkFraming(kind, method, version, readHeaders(headers), "main")?.code ?? "ok";
 }
 
 describe("checkFraming", () => {

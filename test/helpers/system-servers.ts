@@ -77,7 +77,13 @@ export async function startSshServer(
 export async function startNginx(
   nginx: string,
   folder: string,
-  options: { readonly name: string; readonly upstream: string; readonly location?: string },
+  options: {
+    readonly name: string;
+    readonly upstream: string;
+    readonly location?: string;
+    /** Without what the page says beyond `proxy_pass`. */
+    readonly isBare?: boolean;
+  },
 ): Promise<SystemServer & { readonly certificate: string }> {
   const port = await freePort();
   const file = (name: string) => join(folder, name);
@@ -87,6 +93,57 @@ export async function startNginx(
     ...["-subj", `/CN=${options.name}`, "-addext", `subjectAltName=DNS:${options.name}`],
     ...["-keyout", file("key.pem"), "-out", file("cert.pem")],
   ]);
+  const stop = await runNginx(
+    nginx,
+    folder,
+    port,
+    `server {
+    listen 127.0.0.1:${port} ssl;
+    server_name ${options.name};
+    ssl_certificate ${file("cert.pem")};
+    ssl_certificate_key ${file("key.pem")};
+    location ${options.location ?? "/"} {
+      proxy_pass ${options.upstream};
+      ${options.isBare ? "" : documented}
+    }
+  }`,
+  );
+  return { port, certificate: file("cert.pem"), stop };
+}
+
+/** What docs/remote-access.md shows beside `proxy_pass`. */
+const documented = `proxy_http_version 1.1;
+      proxy_set_header Host $http_host;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_buffering off;
+      proxy_read_timeout 1h;
+      client_max_body_size 16m;`;
+
+/** nginx without TLS, with its defaults but for `settings` of its one location. */
+export async function startPlainNginx(
+  nginx: string,
+  folder: string,
+  upstream: string,
+  settings: string,
+): Promise<SystemServer> {
+  const port = await freePort();
+  await mkdir(folder, { recursive: true });
+  const server = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; ${settings} } }`;
+  return { port, stop: await runNginx(nginx, folder, port, server) };
+}
+
+/** Yields what ends it. */
+async function runNginx(
+  nginx: string,
+  folder: string,
+  port: number,
+  server: string,
+): Promise<() => Promise<void>> {
+  const file = (name: string) => join(folder, name);
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   await writeFile(
     file("nginx.conf"),
     `daemon off;
@@ -97,26 +154,9 @@ worker_processes 1;
 events { worker_connections 4096; }
 http {
   access_log off;
-  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${file(kind)};`).join(" ")}
+  ${folders.map((kind) => `${kind}_temp_path ${file(kind)};`).join(" ")}
   map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
-  server {
-    listen 127.0.0.1:${port} ssl;
-    server_name ${options.name};
-    ssl_certificate ${file("cert.pem")};
-    ssl_certificate_key ${file("key.pem")};
-    location ${options.location ?? "/"} {
-      proxy_pass ${options.upstream};
-      proxy_http_version 1.1;
-      proxy_set_header Host $http_host;
-      proxy_set_header Upgrade $http_upgrade;
-      proxy_set_header Connection $connection_upgrade;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme;
-      proxy_buffering off;
-      proxy_read_timeout 1h;
-      client_max_body_size 16m;
-    }
-  }
+  ${server}
 }
 `,
   );
@@ -126,7 +166,7 @@ http {
     detached: true,
   });
   await untilOpen(port, child);
-  return { port, certificate: file("cert.pem"), stop: () => endGroup(child) };
+  return () => endGroup(child);
 }
 
 async function untilOpen(port: number, child: ChildProcess): Promise<void> {

@@ -1,45 +1,18 @@
 import { execFile } from "node:child_process";
-import { request } from "node:http";
-import { networkInterfaces } from "node:os";
-import { promisify } from "node:util";
+import { readFile, stat } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import type { HomePaths } from "../../config/home-paths.ts";
 import { toolPath } from "../../daemon/tunnel-program.ts";
-import { lanAddresses, urlHost } from "../../lib/net-addresses.ts";
-import type { Remote } from "../../protocol/objects.ts";
-import { findDaemon } from "../find-daemon.ts";
+import type { Provider, RawFields, ToolAnswer } from "../../tunnel/provider.ts";
+import { providers } from "../../tunnel/registry.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const run = promisify(execFile);
-const askMs = 5_000;
-
-interface Tool {
-  readonly name: string;
-  readonly version: readonly string[];
-  /** A call that fails, or whose output fits `out`, when nobody is logged in. Null: the tool has no login of its own. */
-  readonly login: { readonly args: readonly string[]; readonly out: RegExp; readonly next: string } | null;
-}
-
-const tools: readonly Tool[] = [
-  { name: "cloudflared", version: ["--version"], login: null },
-  {
-    name: "tailscale",
-    version: ["version"],
-    login: { args: ["status"], out: /logged out|stopped|needslogin/i, next: "sudo tailscale up" },
-  },
-  {
-    name: "ngrok",
-    version: ["version"],
-    login: {
-      args: ["config", "check"],
-      out: /error|invalid/i,
-      next: "ngrok config add-authtoken TOKEN, or tunnel.ngrok.authtoken in config.toml",
-    },
-  },
-  { name: "ssh", version: ["-V"], login: null },
-];
+const askMs = 10_000;
+const maxAnswerBytes = 64 * 1024;
+const maxFileBytes = 64 * 1024;
+const maxVersionLength = 80;
 
 /** The programs that tunnels are made with: there, which version, logged in. None of them is needed until it is asked for. */
 export async function checkTunnelTools(
@@ -47,96 +20,72 @@ export async function checkTunnelTools(
   env: Env,
   config: Config | null,
 ): Promise<readonly Finding[]> {
-  return Promise.all(tools.map((tool) => checkTool(tool, paths, env, config)));
+  const findings = await Promise.all(providers.map((provider) => checkTool(provider, paths, env, config)));
+  return findings.filter((finding) => finding !== null);
 }
 
-async function checkTool(tool: Tool, paths: HomePaths, env: Env, config: Config | null): Promise<Finding> {
-  const settings = config?.tunnel.providers[tool.name];
-  const binary = typeof settings?.binary === "string" ? settings.binary : null;
-  const path = toolPath(binary ?? tool.name, { home: paths.home, environment: env });
+async function checkTool(
+  provider: Provider,
+  paths: HomePaths,
+  env: Env,
+  config: Config | null,
+): Promise<Finding | null> {
+  const { name } = provider;
+  const settings = config?.tunnel.providers[name] ?? {};
+  const configured = programOf(name, settings);
+  if (name === "command" && configured === null) return null;
+  const path = toolPath(configured ?? name, { home: paths.home, environment: env });
   if (path === null)
-    return binary === null
-      ? ok("tunnel", `${tool.name} is not installed; needed only for a tunnel by it`)
+    return configured === null
+      ? ok("tunnel", `${name} is not installed; needed only for a tunnel by it`)
       : warn(
           "tunnel",
-          `${binary} is no program that can be run`,
-          `Correct tunnel.${tool.name}.binary in ${paths.config}`,
+          `${configured} is no program that can be run`,
+          `Correct tunnel.${name}.${name === "command" ? "command" : "binary"} in ${paths.config}. ${provider.howToGet}`,
         );
-  const version = await ask(path, tool.version);
-  if (version === null) return warn("tunnel", `${path} does not tell its version`, "Install it again.");
-  const text = `${path}: ${(version.split("\n")[0] ?? "").slice(0, 80)}`;
-  if (tool.login === null || typeof settings?.authtoken === "string") return ok("tunnel", text);
-  const login = await ask(path, tool.login.args);
-  return login === null || tool.login.out.test(login)
-    ? warn("tunnel", `${text}, but nobody is logged in`, tool.login.next)
-    : ok("tunnel", text);
+  const ask = (args: readonly string[]): Promise<ToolAnswer | null> => answerOf(path, args, env);
+  const version = provider.versionArgs === null ? null : await ask(provider.versionArgs);
+  if (provider.versionArgs !== null && (version === null || version.code !== 0 || version.output === ""))
+    return warn("tunnel", `${path} does not tell its version`, `Install it again. ${provider.howToGet}`);
+  const said = version?.output.split("\n")[0]?.slice(0, maxVersionLength);
+  const text = said === undefined ? path : `${path}: ${said}`;
+  const login = await provider.checkLogin({ ask, readText: readShortFile, environment: env, settings });
+  if (!login.ok) return warn("tunnel", `${text}, but ${login.text}`, login.next);
+  return ok("tunnel", login.text === null ? text : `${text}, ${login.text}`);
 }
 
-async function ask(path: string, args: readonly string[]): Promise<string | null> {
-  try {
-    const { stdout, stderr } = await run(path, [...args], { timeout: askMs, maxBuffer: 64 * 1024 });
-    return `${stdout}${stderr}`.trim();
-  } catch {
-    // A tool that fails or hangs at such a question is not usable: the finding says so.
-    return null;
-  }
+/** What the configuration says to run; null when it says nothing. */
+function programOf(name: string, settings: RawFields): string | null {
+  const { binary, command } = settings;
+  if (name === "command") return Array.isArray(command) ? String(command[0]) : null;
+  return typeof binary === "string" ? binary : null;
 }
 
-/**
- * Does an address of ours that others can use lead to the main door, where a forwarder makes everybody look local? A
- * challenge tells: only the local class gets a proof, and only the main door has it.
- */
-export async function checkMainDoor(paths: HomePaths, env: Env): Promise<readonly Finding[]> {
-  const found = await findDaemon(paths, env);
-  if (found.state !== "running") return [];
-  const { link } = found;
-  // A daemon that does not answer this is another check's finding; its addresses are then left out.
-  const remote = await link.rest.body<Remote>("GET", "/api/remote").catch(() => null);
-  const own = lanAddresses(networkInterfaces()).map(({ address }) => address);
-  const suspects = [
-    ...(remote?.addresses ?? []).map(({ address }) => address),
-    ...own.flatMap((host) => [80, 8_080, link.file.port].map((port) => `http://${urlHost(host)}:${port}`)),
-  ];
-  const reached: string[] = [];
-  await Promise.all(
-    suspects
-      .filter((address) => address.startsWith("http://"))
-      .map(async (address) => ((await looksLocal(address)) ? reached.push(address) : null)),
-  );
-  return reached.length === 0
-    ? [ok("doors", "no address of this machine leads to the main door as if from here")]
-    : [
-        {
-          check: "doors",
-          state: "fail",
-          message: `Through ${reached.join(", ")} everybody reaches the main door and looks local`,
-          next: "Point the proxy or forwarder at a [[door]] of its own (docs/remote-access.md)",
-        },
-      ];
-}
-
-/** Sends Host: localhost, as a forwarder's caller could. The challenge is no secret, and no token is sent. */
-function looksLocal(address: string): Promise<boolean> {
+/** A tool that hangs, or floods, at such a question has no answer. Nobody is there to type one for it. */
+function answerOf(path: string, args: readonly string[], env: Env): Promise<ToolAnswer | null> {
   return new Promise((resolve) => {
-    const outgoing = request(`${address}/api/hello?challenge=doctor-doctor-doctor`, {
-      headers: { host: "localhost" },
-      timeout: 2_000,
-      agent: false,
-    });
-    outgoing.on("timeout", () => outgoing.destroy());
-    outgoing.on("error", () => resolve(false));
-    outgoing.on("response", async (response) => {
-      let text = "";
-      try {
-        for await (const chunk of response) {
-          text += chunk;
-          if (text.length > 4_096) break;
-        }
-      } catch {
-        // Cut off: what came is judged.
-      }
-      resolve(/"app":"sallyport"/.test(text) && /"proof":/.test(text));
-    });
-    outgoing.end();
+    const child = execFile(
+      path,
+      [...args],
+      {
+        env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("SALLYPORT_"))),
+        timeout: askMs,
+        killSignal: "SIGKILL",
+        maxBuffer: maxAnswerBytes,
+      },
+      (error, stdout, stderr) => {
+        const output = `${stdout}${stderr}`.trim();
+        if (error === null) resolve({ code: 0, output });
+        else resolve(typeof error.code === "number" ? { code: error.code, output } : null);
+      },
+    );
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end();
   });
+}
+
+async function readShortFile(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (!found?.isFile() || found.size > maxFileBytes) return null;
+  return readFile(path, "utf8").catch(() => null);
 }

@@ -13,7 +13,7 @@ const badTarget: Refusal = {
 /** Bounds and shape, before a single value is looked at. */
 export function checkLimits(pass: GatePass): Refusal | null {
   const { kind, method, httpVersion, headers, rawTarget, door } = pass.arrival;
-  const refusal = checkHeaderLimits(headers) ?? checkFraming(kind, method, httpVersion, headers);
+  const refusal = checkHeaderLimits(headers) ?? checkFraming(kind, method, httpVersion, headers, door.kind);
   if (refusal) return refusal;
   const target = parseTarget(rawTarget, limits.targetBytes);
   if (!target) return badTarget;

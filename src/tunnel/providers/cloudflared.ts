@@ -1,6 +1,6 @@
 import { createFieldReader } from "../fields.ts";
 import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
-import type { Finding, Provider } from "../provider.ts";
+import type { Finding, LoginVerdict, Provider, RawFields } from "../provider.ts";
 import { isBelow, readPublicUrl, urlsIn } from "../public-url.ts";
 
 /** Quick tunnels get a name below this one; `api.` is what the tool itself talks to, and it is in its error texts. */
@@ -37,6 +37,8 @@ export const cloudflared: Provider = {
   addressSource: "cf-connecting-ip",
   howToGet:
     "Get it from https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/downloads/",
+  versionArgs: ["--version"],
+  checkLogin: async ({ settings }) => checkToken(settings),
   plan(input) {
     const fields = createFieldReader("cloudflared", input);
     const tokenSecret = fields.secret("token");
@@ -65,6 +67,36 @@ export const cloudflared: Provider = {
     };
   },
 };
+
+/** Nobody but Cloudflare can say whether a token counts; what can be seen from here is whether it is one. */
+function checkToken({ token, hostname: name }: RawFields): LoginVerdict {
+  if (token === undefined && name === undefined)
+    return { ok: true, text: "quick tunnels need no login; a named one would need token and hostname" };
+  if (typeof token !== "string" || typeof name !== "string")
+    return {
+      ok: false,
+      text: `tunnel.cloudflared has no ${typeof token === "string" ? "hostname" : "token"}`,
+      next: "Set both token and hostname in [tunnel.cloudflared] of config.toml, or neither (--hostname and --credential-file do, too)",
+    };
+  return isTunnelToken(token)
+    ? { ok: true, text: `has a token for ${name}` }
+    : {
+        ok: false,
+        text: "tunnel.cloudflared.token is no token of a tunnel",
+        next: "Copy it again from the tunnel's page in the Zero Trust dashboard",
+      };
+}
+
+/** Base64 of JSON with account, tunnel and secret. */
+function isTunnelToken(token: string): boolean {
+  try {
+    const raw: unknown = JSON.parse(Buffer.from(token, "base64").toString("utf8"));
+    return typeof raw === "object" && raw !== null && ["a", "t", "s"].every((key) => key in raw);
+  } catch {
+    // No JSON: the answer is no.
+    return false;
+  }
+}
 
 function readLine(line: string, isQuick: boolean, insecureHttp: boolean): Finding | null {
   const problem = knownProblem(line, problems);

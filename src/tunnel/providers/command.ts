@@ -12,6 +12,8 @@ export const command: Provider = {
   name: "command",
   addressSource: "none",
   howToGet: "Set tunnel.command.command in config.toml to a program that is there",
+  versionArgs: null,
+  checkLogin: async () => ({ ok: true, text: null }),
   plan(input) {
     const fields = createFieldReader("command", input);
     const publicUrl = fields.url("url");

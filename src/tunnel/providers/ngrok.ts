@@ -1,6 +1,6 @@
 import { createFieldReader } from "../fields.ts";
 import { type KnownProblem, knownProblem } from "../problem-lines.ts";
-import type { Finding, Provider } from "../provider.ts";
+import type { Finding, LoginVerdict, Provider, ToolQuestions } from "../provider.ts";
 import { isBelow, readPublicUrl } from "../public-url.ts";
 
 const domains = ["ngrok-free.app", "ngrok-free.dev", "ngrok.app", "ngrok.dev", "ngrok.io", "ngrok.pro"];
@@ -28,6 +28,8 @@ export const ngrok: Provider = {
   name: "ngrok",
   addressSource: "last-x-forwarded-for",
   howToGet: "Get it from https://ngrok.com/download",
+  versionArgs: ["version"],
+  checkLogin,
   plan(input) {
     const fields = createFieldReader("ngrok", input);
     const tokenSecret = fields.secret("authtoken");
@@ -58,6 +60,23 @@ export const ngrok: Provider = {
     };
   },
 };
+
+/** An authtoken of ours, of the environment, or in the agent's own file, which `config check` names. */
+async function checkLogin({ ask, readText, environment, settings }: ToolQuestions): Promise<LoginVerdict> {
+  if (typeof settings.authtoken === "string") return { ok: true, text: "has an authtoken in config.toml" };
+  if (environment.NGROK_AUTHTOKEN) return { ok: true, text: "has an authtoken in NGROK_AUTHTOKEN" };
+  const answer = await ask(["config", "check"]);
+  const path = /configuration file at (.+)$/im.exec(answer?.output ?? "")?.[1]?.trim();
+  const text = path === undefined ? null : await readText(path);
+  const hasToken = text === null || /^\s*authtoken:\s*\S/m.test(text);
+  return answer?.code === 0 && !/^ERROR/im.test(answer.output) && hasToken
+    ? { ok: true, text: "logged in" }
+    : {
+        ok: false,
+        text: "it has no authtoken",
+        next: "ngrok config add-authtoken TOKEN, or authtoken in [tunnel.ngrok] of config.toml",
+      };
+}
 
 function readLine(line: string, publicUrl: string | null, insecureHttp: boolean): Finding | null {
   const problem = knownProblem(line, problems);

@@ -1,6 +1,6 @@
 import { configPath, createFieldReader } from "../fields.ts";
 import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
-import type { Provider } from "../provider.ts";
+import type { LoginVerdict, Provider, ToolQuestions } from "../provider.ts";
 
 /** `box`, `me@box.example`, `me@192.0.2.7`. Never begins with a dash: ssh would read an option. */
 const destination =
@@ -38,6 +38,8 @@ export const ssh: Provider = {
   name: "ssh",
   addressSource: "none",
   howToGet: "Install OpenSSH's client (on Debian and Ubuntu: apt install openssh-client)",
+  versionArgs: ["-V"],
+  checkLogin,
   plan(input) {
     const fields = createFieldReader("ssh", input);
     const host = fields.text("host", destination, "a server, as in: me@box.example");
@@ -59,24 +61,7 @@ export const ssh: Provider = {
         "url",
         "is missing: the address at which the server hands on to that port, as in: https://me.example",
       );
-    const options = [
-      "BatchMode=yes",
-      "StrictHostKeyChecking=yes",
-      "ExitOnForwardFailure=yes",
-      "ServerAliveInterval=15",
-      "ServerAliveCountMax=3",
-      "ConnectTimeout=20",
-      "ControlMaster=no",
-      "ControlPath=none",
-      "ForwardAgent=no",
-      "ForwardX11=no",
-      "PermitLocalCommand=no",
-      "LogLevel=ERROR",
-      ...(knownHosts === null
-        ? []
-        : [`UserKnownHostsFile=${quoted(knownHosts)}`, "GlobalKnownHostsFile=/dev/null"]),
-      ...(identity === null ? [] : ["IdentitiesOnly=yes"]),
-    ];
+    const options = connectionOptions({ identity, knownHosts });
     return {
       publicUrl: url,
       secrets: [],
@@ -87,9 +72,8 @@ export const ssh: Provider = {
         args: [
           "-N",
           "-T",
-          ...options.flatMap((option) => ["-o", option]),
+          ...options,
           ...(port === null ? [] : ["-p", String(port)]),
-          ...(identity === null ? [] : ["-i", identity]),
           "-R",
           `${bind.includes(":") ? `[${bind}]` : bind}:${forwarded}:127.0.0.1:${doorPort}`,
           "--",
@@ -105,4 +89,60 @@ export const ssh: Provider = {
 /** ssh_config(5): a value with spaces stands in quotes. */
 function quoted(path: string): string {
   return /\s/.test(path) ? `"${path}"` : path;
+}
+
+interface KeyFiles {
+  readonly identity: string | null;
+  readonly knownHosts: string | null;
+}
+
+/** ssh_config(5) */
+function connectionOptions({ identity, knownHosts }: KeyFiles): readonly string[] {
+  const options = [
+    "BatchMode=yes",
+    "StrictHostKeyChecking=yes",
+    "ExitOnForwardFailure=yes",
+    "ServerAliveInterval=15",
+    "ServerAliveCountMax=3",
+    "ConnectTimeout=20",
+    "ControlMaster=no",
+    "ControlPath=none",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "PermitLocalCommand=no",
+    "LogLevel=ERROR",
+    ...(knownHosts === null
+      ? []
+      : [`UserKnownHostsFile=${quoted(knownHosts)}`, "GlobalKnownHostsFile=/dev/null"]),
+    ...(identity === null ? [] : ["IdentitiesOnly=yes"]),
+  ];
+  return [...options.flatMap((option) => ["-o", option]), ...(identity === null ? [] : ["-i", identity])];
+}
+
+/** Logs in to the server of the configuration, if one is named there, and leaves at once. */
+async function checkLogin({ ask, settings }: ToolQuestions): Promise<LoginVerdict> {
+  const { host, port, identity_file: identity, known_hosts: knownHosts } = settings;
+  if (typeof host !== "string" || !destination.test(host)) return { ok: true, text: null };
+  const answer = await ask([
+    "-T",
+    ...connectionOptions({ identity: textOrNull(identity), knownHosts: textOrNull(knownHosts) }),
+    ...(typeof port === "number" ? ["-p", String(port)] : []),
+    "--",
+    host,
+    "exit",
+  ]);
+  // 255 is ssh's own; anything else comes from the far side, which let us in.
+  if (answer !== null && answer.code !== null && answer.code !== 255)
+    return { ok: true, text: `${host} lets us in` };
+  const lines = (answer?.output ?? "").split("\n");
+  const known = lines.map((line) => problems.find(({ pattern }) => pattern.test(line))).find(Boolean);
+  return {
+    ok: false,
+    text: known?.text ?? `${host} cannot be logged in to${answer?.output ? ` (${lines[0]})` : ""}`,
+    next: `Try it by hand: ssh ${host}`,
+  };
+}
+
+function textOrNull(raw: unknown): string | null {
+  return typeof raw === "string" ? raw : null;
 }

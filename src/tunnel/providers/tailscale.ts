@@ -26,6 +26,22 @@ const problems: readonly KnownProblem[] = [
   },
 ];
 
+/** What `tailscale status` says first; a line of its table begins with an address. */
+const loginProblems: readonly { readonly pattern: RegExp; readonly text: string; readonly next: string }[] = [
+  {
+    pattern: /^(# )?(.*: )?(logged out\b|.*\bNeedsLogin\b|.*not logged in\b)/i,
+    text: "nobody is logged in",
+    next: "sudo tailscale up",
+  },
+  { pattern: /^(# )?tailscale is stopped/i, text: "it is switched off", next: "sudo tailscale up" },
+  {
+    pattern:
+      /failed to connect to local tailscaled|^is tailscaled? running|tailscaled.*(not running|doesn't appear)/i,
+    text: "its service does not run",
+    next: "sudo systemctl start tailscaled",
+  },
+];
+
 /**
  * Tailscale's Serve (only this tailnet), or with `funnel` Funnel (the whole internet). In the foreground, so that it ends
  * with the program: what `--bg` sets would stay.
@@ -34,6 +50,16 @@ export const tailscale: Provider = {
   name: "tailscale",
   addressSource: "last-x-forwarded-for",
   howToGet: "Get it from https://tailscale.com/download",
+  versionArgs: ["version"],
+  async checkLogin({ ask }) {
+    const answer = await ask(["status"]);
+    const lines = answer?.output.split("\n").map((line) => line.trim()) ?? [];
+    const known = lines.map((line) => loginProblems.find(({ pattern }) => pattern.test(line))).find(Boolean);
+    if (known) return { ok: false, text: known.text, next: known.next };
+    return answer?.code === 0
+      ? { ok: true, text: "logged in" }
+      : { ok: false, text: "it does not tell its status", next: "See what it says: tailscale status" };
+  },
   plan(input) {
     const fields = createFieldReader("tailscale", input);
     const isFunnel = fields.flag("funnel");
