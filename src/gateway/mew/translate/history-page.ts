@@ -103,7 +103,7 @@ export function cutHistory(
   return whole === -1 || whole - from > maxMessages / 2 ? from : whole;
 }
 
-/** The offset of a record, counted over all chunks: a chunk is read again that begins with it. */
+/** The offset of a record, counted over all chunks. */
 async function cursorAt(read: ReadPage, chunks: readonly Chunk[], record: number): Promise<number | null> {
   let at = record;
   for (const { before, page } of chunks) {
@@ -111,17 +111,38 @@ async function cursorAt(read: ReadPage, chunks: readonly Chunk[], record: number
       at -= page.records.length;
       continue;
     }
-    if (at === 0) return page.before;
-    const wanted = page.records[at]?.seq;
-    let limit = page.records.length - at;
-    // The newest chunk may have grown meanwhile; what came is counted, and read beyond.
-    for (let tries = 0; tries < 8; tries += 1) {
-      const again = await read({ ...(before === undefined ? {} : { before }), limit });
-      if (again.records[0]?.seq === wanted) return again.before;
-      const newer = again.records.filter(({ seq }) => seq > page.seq).length;
-      limit = page.records.length - at + newer;
-    }
-    return page.before;
+    const seq = page.records[at]?.seq;
+    if (at === 0 || seq === undefined) return page.before;
+    return (await offsetOf(read, seq, before, page.records.length - at)) ?? page.before;
   }
   return chunks.at(-1)?.page.before ?? null;
+}
+
+/**
+ * The offset of the record with a `seq`: that of a page which begins with it. The end of a growing transcript is first
+ * pinned down by an offset, since what is appended meanwhile would move a count from the end.
+ *
+ * @param count how many records there were from it to `before`; more may have come
+ */
+async function offsetOf(
+  read: ReadPage,
+  seq: number,
+  before: number | undefined,
+  count: number,
+): Promise<number | null> {
+  let end = before;
+  if (end === undefined) {
+    const last = await read({ limit: 1 });
+    if (last.before === null || last.records[0]?.seq === seq) return last.before;
+    end = last.before;
+  }
+  for (let limit = count; limit <= 64 * recordsAtOnce; limit *= 4) {
+    const around = await read({ before: end, limit });
+    const at = around.records.findIndex((record) => record.seq === seq);
+    if (at === 0) return around.before;
+    if (at === -1) continue;
+    const exact = await read({ before: end, limit: around.records.length - at });
+    if (exact.records[0]?.seq === seq) return exact.before;
+  }
+  return null;
 }

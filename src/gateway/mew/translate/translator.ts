@@ -253,6 +253,14 @@ export function createTranslator(): MewTranslator {
         );
         break;
       }
+      case "session_updated":
+        tellAll({
+          type: "session_meta_changed",
+          session_id: sessionIdOf(change.session.id),
+          archived: change.session.archived ?? false,
+          pinned: change.session.pinned ?? false,
+        });
+        break;
       case "mode":
         out.push(
           createDelivery(
