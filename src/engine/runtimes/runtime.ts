@@ -96,6 +96,8 @@ export interface TurnContext extends AgentContext {
    * beginning last: what the agent knows after a restart. Bounded; of a longer conversation the newest part.
    */
   history(): Promise<readonly AgentEvent[]>;
+  /** Tells the clients that `commands` of the runtime are others now; also behind the turn's end. */
+  commandsChanged(): void;
 }
 
 /** How a turn ended by itself. A denial, or a command's exit status, is no failure of the turn. */

@@ -55,6 +55,10 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
       model: place.agent.model,
       thinking: place.agent.thinking ?? null,
       history: () => readHistory(options.sessionsFolder, agent.id),
+      commandsChanged() {
+        const tab = store.findAgent(agent.id)?.tab.id;
+        if (tab !== undefined) agents.announceTab(tab);
+      },
     };
     if (turn.kind === "prompt") return runtime.runTurn(context);
     if (!runtime.compact) return { outcome: "failed", error: "This runtime has no context to make smaller." };

@@ -44,8 +44,6 @@ export interface AcpAgentOptions {
   readonly onOptions: (options: SessionOptions) => void;
   /** Called before a process is started: makes room for it. Throws `overloaded`. */
   readonly makeRoom: () => Promise<void>;
-  /** Called when the slash commands changed. */
-  readonly onCommands: () => void;
 }
 
 interface OpenSession {
@@ -69,6 +67,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
   let noteGiven = false;
   let commands: readonly RuntimeCommand[] = [];
   let idleSinceMs = performance.now();
+  let onCommands: () => void = () => undefined;
   let onTurnProblem: (error: unknown) => void = () => undefined;
   /** While a session is loaded, the agent tells the whole conversation again. */
   let loading = false;
@@ -149,7 +148,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
         },
       ];
     });
-    options.onCommands();
+    onCommands();
   }
 
   async function takeConfigOptions(raw: unknown): Promise<void> {
@@ -179,6 +178,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
     await end("it ended");
     context.signal.throwIfAborted();
     await options.makeRoom();
+    onCommands = context.commandsChanged;
     const spec = options.spec();
     cwd = context.cwd;
     const running = await runAgent({

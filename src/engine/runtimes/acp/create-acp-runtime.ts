@@ -81,7 +81,6 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
       note,
       onOptions: takeOptions,
       makeRoom,
-      onCommands: () => undefined,
     });
     agents.set(id, agent);
     return agent;
