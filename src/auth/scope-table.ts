@@ -59,6 +59,9 @@ export const routeScopes = {
   "GET /api/openapi.json": anyDevice,
   "POST /api/ws/ticket": anyDevice,
   "SOCKET /api/ws": view,
+  "SOCKET /mew": view,
+  /** For clients of the mew dialect that know no path. */
+  "SOCKET /": view,
 } as const satisfies Record<string, ScopeRow>;
 
 export const commandScopes = {
@@ -107,6 +110,77 @@ export const commandScopes = {
     alsoNeeds: (input) => (input.request === true ? ["drive"] : []),
   },
   ping: anyDevice,
+} as const satisfies Record<string, ScopeRow>;
+
+const approve: ScopeRow = { needs: ["approve"] };
+/** Nothing is done for it but to say so. */
+const refused: ScopeRow = { needs: [] };
+
+/** Messages of the mew dialect, by their snake_case tags. */
+export const mewScopes = {
+  new_session: drive,
+  attach_session: view,
+  list_sessions: view,
+  prompt: drive,
+  submit_prompt: drive,
+  read_prompt_receipt: drive,
+  read_job_output: view,
+  cancel: drive,
+  permission_response: {
+    needs: ["approve"],
+    alsoNeeds: (input) => (input.decision === "allow_session" ? ["drive"] : []),
+  },
+  ask_user_response: approve,
+  slash_command: drive,
+  list_models: view,
+  switch_model: drive,
+  set_thinking_variant: drive,
+  ping: anyDevice,
+  list_projects: view,
+  regenerate_title: drive,
+  load_session_history: view,
+  delete_session: drive,
+  rename_session: drive,
+  set_auto_title: view,
+  set_auto_summary: view,
+  guide: drive,
+  /** Whatever is not the mode that always asks may let something run without a further question. */
+  set_permission_mode: {
+    needs: ["drive"],
+    alsoNeeds: (input) => (input.mode === "standard" || input.mode === "ask" ? [] : ["approve"]),
+  },
+  yield_control: view,
+  archive_session: drive,
+  pin_session: drive,
+  list_dir: drive,
+  list_filesystem_dir: drive,
+  read_file_preview: drive,
+  git_status: refused,
+  watch_workspace: refused,
+  pin_project: refused,
+  list_personas: view,
+  remote_hello: refused,
+  new_session_in_group: refused,
+  plan_approval_response: refused,
+  goal_response: refused,
+  create_group: refused,
+  update_group: refused,
+  delete_group: refused,
+  assign_session_group: refused,
+  open_path: refused,
+  unflag_file: refused,
+  switch_persona: refused,
+  browser_open: refused,
+  browser_snapshot: refused,
+  browser_screenshot: refused,
+  browser_click: refused,
+  browser_fill: refused,
+  browser_press: refused,
+  browser_close: refused,
+  terminal_open: refused,
+  terminal_input: refused,
+  terminal_resize: refused,
+  terminal_close: refused,
 } as const satisfies Record<string, ScopeRow>;
 
 /**

@@ -1,8 +1,9 @@
-import { commandScopes, routeScopes } from "../auth/scope-table.ts";
+import { commandScopes, mewScopes, routeScopes } from "../auth/scope-table.ts";
 import type { Config } from "../config/config.ts";
 import { homePaths } from "../config/home-paths.ts";
 import { createApp } from "../gateway/app.ts";
 import { closeGraceMs, createGateway } from "../gateway/gate-server.ts";
+import { createMewServer } from "../gateway/mew/server.ts";
 import { createNativeServer } from "../gateway/native/server.ts";
 import type { DaemonFacts } from "../gateway/native/snapshot-view.ts";
 import { createSocketRegistry } from "../gateway/sockets/registry.ts";
@@ -112,6 +113,17 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     now: clock.now,
   });
   closers.add("native dialect", () => native.close());
+  const mew = createMewServer({
+    engine,
+    changeLog,
+    registry: sockets,
+    mewScopes,
+    version: options.version,
+    detachGraceSeconds: () => config.current.mewDetachGraceSeconds,
+    log,
+    now: clock.now,
+  });
+  closers.add("mew dialect", () => mew.close());
 
   const push = await openPush({ home: options.home, opened: home, core, access: () => access() });
   closers.add("push", () => push.close());
@@ -149,7 +161,11 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   const staticFiles = await loadStaticFiles(pageFolder);
   const app = await createApp({
     routes,
-    sockets: new Map([["/api/ws", native.upgrade]]),
+    sockets: new Map([
+      ["/api/ws", native.upgrade],
+      ["/mew", mew.upgrade],
+      ["/", mew.upgrade],
+    ]),
     incoming: sockets.incoming,
     staticFiles,
     log,
@@ -160,7 +176,14 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   const refusals = createRefusalLog({ log, intervalMs: refusalIntervalMs });
   closers.add("refusal log", () => refusals.close());
   const gateway = createGateway({
-    routes: [...routes, { method: "SOCKET", path: "/api/ws", scope: routeScopes["SOCKET /api/ws"] }],
+    routes: [
+      ...routes,
+      ...(["/api/ws", "/mew", "/"] as const).map((path) => ({
+        method: "SOCKET" as const,
+        path,
+        scope: routeScopes[`SOCKET ${path}`],
+      })),
+    ],
     isStaticPath: (path) => isStaticPath(staticFiles, path),
     verifyCredential: authority.verifyCredential,
     access: () => access(),
