@@ -86,13 +86,7 @@ export async function startNginx(
   },
 ): Promise<SystemServer & { readonly certificate: string }> {
   const port = await freePort();
-  const file = (name: string) => join(folder, name);
-  await mkdir(folder, { recursive: true });
-  await run("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-    ...["-subj", `/CN=${options.name}`, "-addext", `subjectAltName=DNS:${options.name}`],
-    ...["-keyout", file("key.pem"), "-out", file("cert.pem")],
-  ]);
+  const { cert, key } = await makeCertificate(folder, options.name);
   const stop = await runNginx(
     nginx,
     folder,
@@ -100,19 +94,65 @@ export async function startNginx(
     `server {
     listen 127.0.0.1:${port} ssl;
     server_name ${options.name};
-    ssl_certificate ${file("cert.pem")};
-    ssl_certificate_key ${file("key.pem")};
+    ssl_certificate ${cert};
+    ssl_certificate_key ${key};
     location ${options.location ?? "/"} {
       proxy_pass ${options.upstream};
       ${options.isBare ? "" : documented}
     }
   }`,
   );
-  return { port, certificate: file("cert.pem"), stop };
+  return { port, certificate: cert, stop };
+}
+
+/** Makes the folder, and in it a certificate for a name that vouches for itself. Yields paths. */
+async function makeCertificate(
+  folder: string,
+  name: string,
+): Promise<{ readonly cert: string; readonly key: string }> {
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  await mkdir(folder, { recursive: true });
+  await run("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", cert],
+  ]);
+  return { cert, key };
+}
+
+/** Caddy with TLS and the given directives of one site. Yields the certificate to trust. */
+export async function startCaddy(
+  caddy: string,
+  folder: string,
+  options: { readonly name: string; readonly directives: string },
+): Promise<SystemServer & { readonly certificate: string }> {
+  const port = await freePort();
+  const { cert, key } = await makeCertificate(folder, options.name);
+  const file = join(folder, "Caddyfile");
+  await writeFile(
+    file,
+    `{
+  admin off
+  auto_https off
+  storage file_system ${folder}
+}
+https://${options.name}:${port} {
+  bind 127.0.0.1
+  tls ${cert} ${key}
+  ${options.directives}
+}
+`,
+  );
+  const child = spawn(caddy, ["run", "--config", file, "--adapter", "caddyfile"], {
+    stdio: "ignore",
+    detached: true,
+    env: { HOME: folder, PATH: process.env.PATH },
+  });
+  await untilOpen(port, child);
+  return { port, certificate: cert, stop: () => endGroup(child) };
 }
 
 /** What docs/remote-access.md shows beside `proxy_pass`. */
-const documented = `proxy_http_version 1.1;
+export const documented = `proxy_http_version 1.1;
       proxy_set_header Host $http_host;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $connection_upgrade;
