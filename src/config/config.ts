@@ -65,6 +65,7 @@ export interface Config {
     readonly insecurePrivateEndpoints: boolean;
   };
   readonly agents: Readonly<Record<string, AgentConfig>>;
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   /** Paths of the scripts that the runtime `replay` plays, by name. */
   readonly replayScripts: Readonly<Record<string, string>>;
   readonly tunnel: {
@@ -72,7 +73,6 @@ export interface Config {
     readonly probeAddress: string | null;
     readonly probeCaPath: string | null;
     readonly providers: Readonly<Record<string, ProviderFields>>;
-  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   };
 }
 

@@ -116,6 +116,7 @@ export function settingSchema(path: readonly string[]): TSchema | null {
 export function isSecretSetting(path: readonly string[]): boolean {
   const [section, , field = ""] = path;
   if (section === "agents") return field === "env";
+  if (section === "mcp_servers") return field === "env" || field === "headers";
   return section === "tunnel" && /token|secret|password|auth|credential|key/i.test(field);
 }
 
@@ -127,4 +128,3 @@ export function isCommandLine(path: readonly string[]): boolean {
     (section === "tunnel" && field === "command")
   );
 }
-  if (section === "mcp_servers") return field === "env" || field === "headers";

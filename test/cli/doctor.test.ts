@@ -170,4 +170,46 @@ describe("sallyport devices reset", () => {
     expect(ran.stderr).toContain("sallyport daemon stop");
     expect(await readdir(home)).toContain("devices.json");
   });
+
+  it("tells keys that it cannot use, without a word of them", async () => {
+    const { exitCode, of, stdout } = await doctor(
+      await homeOf({ "credentials.toml": "[agents.qwen]\nOPENAI_API_KEY = sk-secret-0123456789\n" }),
+    );
+    expect(exitCode).toBe(1);
+    expect(of("keys")).toMatchObject({ state: "fail", message: expect.stringContaining("line 2") });
+    expect(stdout).not.toContain("sk-secret");
+    const good = '[agents.qwen]\nOPENAI_API_KEY = "sk-secret-0123456789"\n';
+    const well = await doctor(await homeOf({ "credentials.toml": good }));
+    expect(well.of("keys")).toMatchObject({ state: "ok", message: expect.stringContaining("keys for qwen") });
+    expect(well.stdout).not.toContain("sk-secret");
+  });
+
+  it("starts the agents of the configuration, lets them say hello, and tells those that do not", async () => {
+    const home = await homeOf({});
+    const agent = async (name: string, source: string): Promise<string> => {
+      await writeFile(join(home, `${name}.mjs`), source);
+      const args = JSON.stringify([join(home, `${name}.mjs`)]);
+      return `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`;
+    };
+    const greets = `
+      import { createInterface } from "node:readline";
+      for await (const line of createInterface(process.stdin)) {
+        const { id } = JSON.parse(line);
+        const result = { protocolVersion: 1, agentInfo: { name: "greeter", version: "2.1" }, agentCapabilities: { loadSession: true } };
+        process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+      }`;
+    const texts = [
+      "port = 0\n",
+      await agent("greets", greets),
+      await agent("ends", 'process.stderr.write("no account\\n"); process.exit(3);'),
+      '[agents.gone]\ncommand = "/no/such/agent"\n',
+    ];
+    await writeFile(join(home, "config.toml"), texts.join(""), { mode: 0o600 });
+    const { exitCode, answer } = await doctor(home, { PATH: "/usr/bin:/bin" });
+    const [good, ended, gone] = answer.checks.filter(({ check }) => check === "agent");
+    expect(good).toMatchObject({ state: "ok", message: expect.stringContaining("greets (greeter 2.1)") });
+    expect(ended).toMatchObject({ state: "fail", message: expect.stringContaining("no account") });
+    expect(gone).toMatchObject({ state: "fail", next: expect.stringContaining("agents.gone.command") });
+    expect(exitCode).toBe(1);
+  });
 });
