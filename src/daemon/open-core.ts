@@ -4,10 +4,12 @@ import { createEngine } from "../engine/create-engine.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createJobs } from "../engine/jobs/create-jobs.ts";
 import { judgeCall } from "../engine/rules/judge-call.ts";
+import { createAcpRuntime } from "../engine/runtimes/acp/create-acp-runtime.ts";
 import { createReplayRuntime } from "../engine/runtimes/replay.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { createDeviceAuthority, type DeviceAuthority } from "../pairing/device-authority.ts";
+import { createAgentRuntimes } from "./agents/agent-runtimes.ts";
 import type { KeepAwake } from "./awake/keep-awake.ts";
 import { openKeepAwake } from "./awake/open-keep-awake.ts";
 import type { Closers } from "./closers.ts";
@@ -85,6 +87,19 @@ export async function openCore(
     onWarning: (message) => log.warn({}, message),
   });
   closers.add("jobs", () => jobs.close());
+  const agentRuntimes = createAgentRuntimes({
+    config: () => config.current,
+    credentialsPath: paths.credentials,
+    create: createAcpRuntime,
+    protect: (secret) => log.protect(secret),
+    monotonicNow: clock.monotonicNow,
+    jobs,
+    environment: options.env,
+    homeFolder: options.home,
+    now: clock.now,
+    report: (problem) => log.warn({}, problem),
+  });
+  closers.add("agents", () => agentRuntimes.close());
   const engine = await createEngine({
     home: options.home,
     changeLog,
@@ -94,6 +109,7 @@ export async function openCore(
     state: home.stateFile,
     startFolder: options.cwd,
     browseRoot: () => config.current.browseRoot,
+    agentRuntimes,
     runtimes: [createReplayRuntime({ scripts: () => config.current.replayScripts, now: clock.now })],
     tabRuntime: () => config.current.runtime,
     now: clock.now,
