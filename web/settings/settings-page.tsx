@@ -1,10 +1,13 @@
+import { PushSettings } from "../push/push-settings.tsx";
 import { Page } from "../ui/page.tsx";
-import { EmptyState } from "../ui/states.tsx";
 
 export function SettingsPage() {
   return (
     <Page title="Settings">
-      <EmptyState title="Nothing here yet" />
+      <section aria-labelledby="notifications">
+        <h2 id="notifications">Notifications</h2>
+        <PushSettings />
+      </section>
     </Page>
   );
 }

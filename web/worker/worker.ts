@@ -1,4 +1,5 @@
 /// <reference lib="webworker" />
+import { listenForPushes } from "../push/listen-for-pushes.ts";
 import { answerFromShell, forgetOldShells, keepShell, type Shell, shouldAnswer } from "./shell-cache.ts";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -7,6 +8,8 @@ declare const __SHELL_HASH__: string;
 
 // Keeps what the page is made of, so that it opens without a network and says so. What the daemon answers is never kept.
 const shell: Shell = { scope: self.registration.scope, hash: __SHELL_HASH__, files: __SHELL_FILES__ };
+
+listenForPushes(self);
 
 self.addEventListener("install", (event) => {
   event.waitUntil(keepShell(shell, caches, fetch));
