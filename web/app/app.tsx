@@ -2,7 +2,6 @@ import { PairForm } from "../pairing/pair-form.tsx";
 import { announced } from "../state/announcer.ts";
 import { SessionContext } from "../state/session.ts";
 import { Spinner } from "../ui/states.tsx";
-import { Toaster } from "../ui/toaster.tsx";
 import { Front } from "./front.tsx";
 import { phase } from "./phase.ts";
 import { Shell } from "./shell.tsx";
@@ -14,7 +13,6 @@ export function App() {
   return (
     <>
       <View />
-      <Toaster />
       <div class="unseen" aria-live="polite">
         {announced.value.polite}
       </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Toaster } from "../ui/toaster.tsx";
 import "./front.css";
 
 /** The page before it is paired: one thing at a time, in the middle. */
@@ -11,6 +12,7 @@ export function Front({ title, children }: { readonly title: string; readonly ch
   }, [title]);
   return (
     <main class="front">
+      <Toaster />
       <div class="front-inner">
         <img src="icon.svg" alt="" width="56" height="56" />
         <h1 ref={heading} tabIndex={-1}>

@@ -6,22 +6,24 @@ import { PushTidy } from "../push/push-tidy.tsx";
 import { pageTitle } from "../state/page-title.ts";
 import { useSession } from "../state/session.ts";
 import { EmptyState, Spinner } from "../ui/states.tsx";
+import { Toaster } from "../ui/toaster.tsx";
 import { WorkspaceTree } from "../work/workspace-tree.tsx";
 import { useAgentActions } from "./agent-actions.ts";
-import { ConnectionLine, ConnectionMark } from "./connection-line.tsx";
+import { ConnectionMark } from "./connection-mark.tsx";
 import { JobsPane } from "./jobs-pane.tsx";
 import { listenForKeys } from "./key-strokes.ts";
 import { BottomBar, SideNavigation } from "./navigation.tsx";
 import { Outlet } from "./outlet.tsx";
 import "./shell.css";
 import { ShellDialogs } from "./shell-dialogs.tsx";
-import { UpdateLine } from "./update-line.tsx";
+import { useUpdateNotice } from "./update-notice.ts";
 
 /** The paired page: three panes on a desk, one with a bottom bar on a phone. */
 export function Shell() {
   const { snapshot, waiting } = useSession();
   useEffect(listenForKeys, []);
   useAgentActions();
+  useUpdateNotice();
   useSignalEffect(() => {
     const count = waiting.value === 0 ? "" : `(${waiting.value}) `;
     document.title = `${count}${pageTitle.value === "" ? "" : `${pageTitle.value} – `}Sallyport`;
@@ -34,7 +36,9 @@ export function Shell() {
       </button>
       <header class="top-bar">
         <img src="icon.svg" alt="" width="28" height="28" />
-        <p class="brand">Sallyport</p>
+        <p class="brand">
+          <span>Sallyport</span>
+        </p>
         <ConnectionMark />
       </header>
       <aside class="left-pane" aria-label="Workspace">
@@ -44,8 +48,9 @@ export function Shell() {
         <SideNavigation />
       </aside>
       <div class="middle">
-        <ConnectionLine />
-        <UpdateLine />
+        <div class="toast-anchor">
+          <Toaster />
+        </div>
         <main id="main" tabIndex={-1}>
           {isReady ? <Outlet /> : <Waiting />}
         </main>

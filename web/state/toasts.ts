@@ -14,15 +14,20 @@ let lastId = 0;
 /** What is said for a few seconds at the edge of the page. */
 export const toasts = signal<readonly Toast[]>([]);
 
-/** Says something for a few seconds; with an action, until it is used or dismissed twice as long. */
+/** Says something for a few seconds, twice as long with an action, and until it is dismissed if it is `isLasting`. */
 export function toast(
   text: string,
-  options: { readonly kind?: Toast["kind"]; readonly action?: Toast["action"] } = {},
+  options: {
+    readonly kind?: Toast["kind"];
+    readonly action?: Toast["action"];
+    readonly isLasting?: boolean;
+  } = {},
 ): void {
   lastId += 1;
   const { kind = "info", action = null } = options;
   const shown: Toast = { id: lastId, text, kind, action };
   toasts.value = [...toasts.value.filter((other) => other.text !== text), shown].slice(-maxShown);
+  if (options.isLasting) return;
   setTimeout(() => dismissToast(shown.id), action === null ? shownMs : 2 * shownMs);
 }
 

@@ -1,0 +1,184 @@
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/system-servers.ts";
+import { startTlsFront, type TlsFront } from "../helpers/tls-front.ts";
+import { launchBrowser, viewports } from "./browser.ts";
+
+let browser: Browser;
+let daemon: TestDaemon;
+let front: TlsFront;
+let folder: string;
+let base: string;
+const contexts: BrowserContext[] = [];
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  browser = await launchBrowser(["--ignore-certificate-errors"]);
+  folder = await realpath(await mkdtemp(join(tmpdir(), "sallyport-page-")));
+  const door = await freePort();
+  front = await startTlsFront(door);
+  base = `https://localhost:${front.port}/desk`;
+  daemon = await startTestDaemon({
+    cwd: folder,
+    config: `[[door]]\nlisten = ${door}\nurl = "${base}"\n`,
+  });
+  await daemon.request("POST", "/api/remote", { body: { access: "tunnel" } });
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await disposeDaemons();
+  await front?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  complaints.length = 0;
+});
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+  expect(complaints).toEqual([]);
+});
+
+async function openPage(size: keyof typeof viewports, context?: BrowserContext): Promise<Page> {
+  const own = context ?? (await browser.newContext({ viewport: viewports[size] }));
+  if (context === undefined) contexts.push(own);
+  const page = await own.newPage();
+  page.setDefaultTimeout(30_000);
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy|Trusted|Opener-Policy/i.test(message.text()))
+      complaints.push(message.text());
+  });
+  return page;
+}
+const live = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
+
+/** A phone that paired by the link of `sallyport pair`. */
+async function pairPhone(scopes?: readonly string[]): Promise<Page> {
+  const { json } = await daemon.request("POST", "/api/pair/codes", { body: scopes ? { scopes } : {} });
+  const { offers } = json as { offers: { kind: string; link: string }[] };
+  const link = offers.find((offer) => offer.kind === "tunnel")?.link ?? "";
+  expect(link.startsWith(`${base}/#pair=`)).toBe(true);
+  const page = await openPage("phone");
+  await page.goto(link);
+  await live(page);
+  expect(page.url()).toBe(`${base}/`);
+  return page;
+}
+async function devices(): Promise<{ id: string; name: string; kind: string; last_seen: string }[]> {
+  return ((await daemon.request("GET", "/api/devices")).json as { devices: never[] }).devices;
+}
+async function command(body: object): Promise<Record<string, string>> {
+  const answer = await daemon.request("POST", "/api/command", { body });
+  expect(answer.status).toBe(200);
+  return answer.json as Record<string, string>;
+}
+
+describe("the page, from a real daemon", () => {
+  it("pairs a phone by its link through a door with TLS, below a base path, and stays paired", async () => {
+    const page = await pairPhone();
+    await page.reload();
+    await live(page);
+    await page.getByRole("link", { name: "Jobs" }).click();
+    await expect.poll(() => page.title()).toContain("Jobs");
+    await page.goBack();
+    await expect.poll(() => page.title()).not.toContain("Jobs");
+    const headers = (await page.goto(`${base}/?again`))?.headers() ?? {};
+    expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
+    expect(headers["content-security-policy"]).toContain("require-trusted-types-for 'script'");
+  }, 120_000);
+
+  it("signs in by the ticket of `sallyport web`, for this machine only, and never holds the master token", async () => {
+    const { json } = await daemon.request("POST", "/api/ws/ticket", { body: { purpose: "page" } });
+    const page = await openPage("desk");
+    await page.goto(`${daemon.url}/#ticket=${(json as { ticket: string }).ticket}`);
+    await live(page);
+    expect(page.url()).toBe(`${daemon.url}/`);
+    const kept = await page.evaluate(
+      () =>
+        new Promise<unknown[]>((resolve) => {
+          const opening = indexedDB.open("sallyport /");
+          opening.onsuccess = () => {
+            const reading = opening.result.transaction("values").objectStore("values").getAll();
+            reading.onsuccess = () => resolve(reading.result);
+          };
+        }),
+    );
+    expect(JSON.stringify(kept)).toContain("spd_");
+    expect(JSON.stringify(kept)).not.toContain(await readFile(join(daemon.home, "daemon.token"), "utf8"));
+    // The ticket was used; the page says what to do.
+    const second = await openPage("desk");
+    await second.goto(`${daemon.url}/#ticket=${(json as { ticket: string }).ticket}`);
+    await second.getByText("sallyport web --open").first().waitFor();
+  }, 120_000);
+
+  it("shows the same to a phone and to two windows of a desk, as it happens", async () => {
+    const phone = await pairPhone();
+    const desk = await openPage("desk");
+    const { json } = await daemon.request("POST", "/api/ws/ticket", { body: { purpose: "page" } });
+    await desk.goto(`${daemon.url}/#ticket=${(json as { ticket: string }).ticket}`);
+    await live(desk);
+    const window2 = await openPage("desk", desk.context());
+    await window2.goto(`${daemon.url}/`);
+    await live(window2);
+    const { request_id: _id, ...prompted } = await command({ type: "prompt", text: "touch made-by-a-test" });
+    for (const page of [phone, desk, window2]) await expect.poll(() => page.title()).toMatch(/^\(1\) /);
+    await expect.poll(() => window2.locator(".tree-agent.current, .tree-agent").count()).toBeGreaterThan(0);
+    const snapshot = (await daemon.request("GET", "/api/snapshot")).json as {
+      pending: { request_id: string }[];
+    };
+    await command({ type: "approve", request_id: snapshot.pending[0]?.request_id, decision: "deny" });
+    for (const page of [phone, desk, window2]) await expect.poll(() => page.title()).not.toMatch(/^\(/);
+    expect(prompted.agent).toBeTruthy();
+  }, 120_000);
+
+  it("says that the connection is lost, comes back with what it missed, and says so", async () => {
+    const phone = await pairPhone();
+    front.setDown(true);
+    await phone.getByText(/Reconnecting in \d+ s|Offline/).waitFor();
+    await command({ type: "prompt", text: "touch made-meanwhile" });
+    front.setDown(false);
+    await phone.getByRole("button", { name: "Try now" }).click();
+    await live(phone);
+    await expect.poll(() => phone.title()).toMatch(/^\(1\) /);
+    const { json } = await daemon.request("GET", "/api/snapshot");
+    const { pending } = json as { pending: { request_id: string }[] };
+    await command({ type: "approve", request_id: pending[0]?.request_id, decision: "deny" });
+  }, 120_000);
+
+  it("survives a restart of the daemon, and stops with the next step when remote access ends", async () => {
+    const phone = await pairPhone();
+    await daemon.request("POST", "/api/remote", { body: { access: "off" } });
+    await phone.getByRole("heading", { name: "Remote access is off" }).waitFor();
+    await phone.getByText("sallyport remote on").waitFor();
+    await daemon.request("POST", "/api/remote", { body: { access: "tunnel" } });
+    await phone.getByRole("button", { name: "Try again" }).click();
+    await live(phone);
+  }, 120_000);
+
+  it("forgets its token when it is revoked, and pairs again", async () => {
+    const before = new Set((await devices()).map(({ id }) => id));
+    const phone = await pairPhone();
+    const own = (await devices()).find(({ id }) => !before.has(id));
+    expect(own?.kind).toBe("browser");
+    expect((await daemon.request("DELETE", `/api/devices/${own?.id}`)).status).toBe(204);
+    await phone.getByRole("heading", { name: "This browser is no longer paired" }).waitFor();
+    await phone.reload();
+    await phone.getByRole("heading", { name: "Pair this browser" }).waitFor();
+    const { json } = await daemon.request("POST", "/api/pair/codes", { body: {} });
+    const { code } = json as { code: string };
+    await phone.getByLabel("Pairing code").fill(code.toLowerCase().replace("-", " "));
+    await phone.getByLabel("Name of this device").fill("Kitchen tablet");
+    await phone.getByRole("button", { name: "Pair", exact: true }).click();
+    await live(phone);
+    expect((await devices()).map(({ name }) => name)).toContain("Kitchen tablet");
+  }, 120_000);
+
+  it("lets a device that may only look see everything and change nothing", async () => {
+    const phone = await pairPhone(["view"]);
+    expect(await phone.getByRole("button", { name: "New conversation" }).count()).toBe(0);
+  }, 120_000);
+});
