@@ -7,6 +7,10 @@ import { changeBodies, pushedSchemas } from "../../src/protocol/changes.ts";
 import { closeCodes } from "../../src/protocol/close-codes.ts";
 import { type CommandType, commandSchemas } from "../../src/protocol/commands.ts";
 import { AgentEventSchema, agentEventBodies } from "../../src/protocol/events.ts";
+import { mewClientSchemas, mewUnsupportedTypes } from "../../src/protocol/mew/client-messages.ts";
+import { decodeClientText, decodeServerText } from "../../src/protocol/mew/codec.ts";
+import { mewSeedSchemas, mewServerSchemas } from "../../src/protocol/mew/server-messages.ts";
+import { mewProviderEventSchemas } from "../../src/protocol/mew/values.ts";
 import { ErrorSchema } from "../../src/protocol/replies.ts";
 import { allRoutes } from "../gateway/all-routes.ts";
 import { judgePushed, problemWith, problemWithReply } from "../helpers/protocol-schemas.ts";
@@ -97,6 +101,35 @@ describe("docs/protocol.md", () => {
     );
     expect(rows.length).toBeGreaterThan(8);
     expect(rows.filter((name) => !(name in agentEventBodies))).toEqual([]);
+  });
+});
+
+describe("the mew samples of docs/protocol.md", () => {
+  const section = doc.slice(doc.indexOf("## The mew dialect"));
+  const sent = linesOf("mew-client");
+  const got = linesOf("mew-server");
+
+  it.each(sent)("send what the decoder takes: %s", (line) => {
+    expect(decodeClientText(line)).toMatchObject({ ok: true });
+  });
+
+  it.each(got)("show what a daemon sends: %s", (line) => {
+    expect(decodeServerText(line)).not.toBeNull();
+  });
+
+  it("show every message, those of the document in its spelling", () => {
+    const asked = sent.map(decodeClientText).flatMap((each) => (each.ok ? [each] : []));
+    expect(new Set(asked.map(({ message }) => message.type))).toEqual(new Set(Object.keys(mewClientSchemas)));
+    const told = got.map(decodeServerText).flatMap((each) => (each ? [each] : []));
+    expect(new Set(told.map(({ message }) => message.type))).toEqual(new Set(Object.keys(mewServerSchemas)));
+    const seed = told.filter(({ spelling }) => spelling === "camel");
+    expect(new Set(seed.map(({ message }) => message.type))).toEqual(new Set(Object.keys(mewSeedSchemas)));
+    const events = told.flatMap(({ message }) => (message.type === "provider" ? [message.event.type] : []));
+    expect(new Set(events)).toEqual(new Set(Object.keys(mewProviderEventSchemas)));
+  });
+
+  it("name what is not supported", () => {
+    for (const type of mewUnsupportedTypes) expect(section).toContain(`\`${type}\``);
   });
 });
 

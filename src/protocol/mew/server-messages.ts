@@ -3,7 +3,6 @@ import {
   MewAlertKindSchema,
   MewClientKindSchema,
   MewDirEntrySchema,
-  MewGitEntrySchema,
   MewJobStateSchema,
   MewMessageSchema,
   MewModelInfoSchema,
@@ -201,10 +200,6 @@ export const mewSnakeSchemas = {
     content: Text,
     truncated: Type.Boolean(),
     language: optional(Text),
-  }),
-  git_status_result: Type.Object({
-    type: Type.Literal("git_status_result"),
-    entries: list(MewGitEntrySchema),
   }),
 };
 

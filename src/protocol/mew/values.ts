@@ -100,10 +100,6 @@ export const MewModelInfoSchema = Type.Object({
 export type MewModelInfo = Static<typeof MewModelInfoSchema>;
 
 export const MewDirEntrySchema = Type.Object({ name: Text, is_dir: Type.Boolean(), size: optional(Count) });
-export const MewGitEntrySchema = Type.Object({
-  path: Text,
-  status: oneOf("added", "modified", "deleted", "renamed", "untracked"),
-});
 
 const toolTime = { time: Type.Object({ start: Ms, end: optional(Ms) }) };
 /** Tagged by `status`. */
@@ -196,7 +192,6 @@ export const mewProviderEventSchemas = {
     usage: MewTokensSchema,
     cost: Type.Number(),
   }),
-  error: Type.Object({ type: Type.Literal("error"), kind: Text, message: Text }),
 };
 export type MewProviderEvent = {
   [T in keyof typeof mewProviderEventSchemas]: Static<(typeof mewProviderEventSchemas)[T]>;

@@ -87,7 +87,6 @@ export const providerSamples: readonly MewProviderEvent[] = [
     usage: { input: 900, output: 40, reasoning: 0, cache_read: 0, cache_write: 0 },
     cost: 0.001,
   },
-  { type: "error", kind: "provider_rate_limit", message: "slow down" },
 ];
 const message: MewMessage = {
   id: inPart.message_id,
@@ -260,5 +259,4 @@ export const serverSamples: { readonly [T in MewServerType]: MewServerMessageOf<
     truncated: false,
     language: "ts",
   },
-  git_status_result: { type: "git_status_result", entries: [{ path: "src/a.ts", status: "modified" }] },
 };

@@ -1,10 +1,5 @@
 import { sessionIdOf } from "../../../protocol/mew/ids.ts";
-import type {
-  MewProjectInfo,
-  MewSessionInfo,
-  MewSessionState,
-  MewUsage,
-} from "../../../protocol/mew/values.ts";
+import type { MewSessionInfo, MewSessionState, MewUsage } from "../../../protocol/mew/values.ts";
 import type { SessionRow } from "../../../protocol/rest-objects.ts";
 import type { OpenCounts } from "./requests.ts";
 import { modelFields } from "./values.ts";
@@ -43,27 +38,4 @@ export function sessionInfo(row: SessionRow, facts: SessionFactsOf): MewSessionI
     ...(facts.usage === null ? {} : { usage: facts.usage }),
     ...(prompt === null ? {} : { first_message: prompt }),
   };
-}
-
-/** The folders that sessions ran in, the last used first, and those that a person pinned though none did. */
-export function projectList(
-  rows: readonly Pick<SessionRow, "cwd" | "updated">[],
-  pinned: ReadonlySet<string> = new Set(),
-): MewProjectInfo[] {
-  const projects = new Map<string, { count: number; usedMs: number }>();
-  for (const { cwd, updated } of rows) {
-    if (cwd === null) continue;
-    const known = projects.get(cwd) ?? { count: 0, usedMs: 0 };
-    projects.set(cwd, { count: known.count + 1, usedMs: Math.max(known.usedMs, Date.parse(updated) || 0) });
-  }
-  for (const path of pinned) if (!projects.has(path)) projects.set(path, { count: 0, usedMs: 0 });
-  return [...projects]
-    .map(([path, { count, usedMs }]) => ({
-      path,
-      display_name: path.split(/[/\\]/).findLast((part) => part !== "") ?? path,
-      session_count: count,
-      ...(usedMs === 0 ? {} : { last_used_at: usedMs }),
-      pinned: pinned.has(path),
-    }))
-    .sort((a, b) => (b.last_used_at ?? 0) - (a.last_used_at ?? 0) || (a.path < b.path ? -1 : 1));
 }

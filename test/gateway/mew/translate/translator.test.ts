@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MewDelivery } from "../../../../src/gateway/mew/translate/delivery.ts";
 import { createTranslator } from "../../../../src/gateway/mew/translate/translator.ts";
 import type { Change } from "../../../../src/protocol/changes.ts";
-import type { AgentEventBody } from "../../../../src/protocol/events.ts";
+import type { AgentEvent, AgentEventBody } from "../../../../src/protocol/events.ts";
 import { sessionIdOf, ulidOf } from "../../../../src/protocol/mew/ids.ts";
 import { mewServerSchemas } from "../../../../src/protocol/mew/server-messages.ts";
 import type { MewSpelling } from "../../../../src/protocol/mew/spelling.ts";
@@ -305,9 +305,8 @@ describe("what a change means to mew clients", () => {
 
   it("asks everybody in the tab about a job that a device without approve wants", () => {
     const [delivery] = take(
-      events([{ type: "permission_requested", ...permission, agent: null, turn: null, call_id: null }]).map(
-        (change) =>
-          change.type === "event" ? { ...change, event: { ...change.event, agent: null } } : change,
+      envelopes([{ type: "permission_requested", ...permission, turn: null, call_id: null }]).map((event) =>
+        asChange({ ...event, agent: null } as AgentEvent),
       ),
     );
     expect(delivery?.audience).toEqual({ to: "tab", tab });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { projectList, sessionInfo, sessionState } from "../../../../src/gateway/mew/translate/lists.ts";
+import { sessionInfo, sessionState } from "../../../../src/gateway/mew/translate/lists.ts";
 import {
   findModel,
   modelInfo,
@@ -69,34 +69,6 @@ describe("rows of lists", () => {
     ["closed", false, "idle"],
   ] as const)("call a session that is %s (live: %s) %s", (state, live, expected) => {
     expect(sessionState({ state, live })).toBe(expected);
-  });
-
-  it("count the sessions of a folder, the last used folder first", () => {
-    const at = (minute: number): string => new Date(1_757_600_000_000 + minute * 60_000).toISOString();
-    const rows = [
-      { cwd: "/srv/app", updated: at(1) },
-      { cwd: "/srv/app", updated: at(5) },
-      { cwd: "/srv/api/", updated: at(9) },
-      { cwd: null, updated: at(10) },
-    ];
-    expect(projectList(rows, new Set(["/srv/new", "/srv/app"]))).toEqual([
-      {
-        path: "/srv/api/",
-        display_name: "api",
-        session_count: 1,
-        last_used_at: 1_757_600_540_000,
-        pinned: false,
-      },
-      {
-        path: "/srv/app",
-        display_name: "app",
-        session_count: 2,
-        last_used_at: 1_757_600_300_000,
-        pinned: true,
-      },
-      { path: "/srv/new", display_name: "new", session_count: 0, pinned: true },
-    ]);
-    expect(projectList([{ cwd: "/", updated: at(1) }])[0]?.display_name).toBe("/");
   });
 });
 
