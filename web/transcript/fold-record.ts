@@ -54,6 +54,13 @@ export function foldRecord(draft: Draft, event: AgentEvent): void {
     case "model_changed":
       draft.rows.push({ kind: "model", key, at, model: event.model });
       return;
+    case "thinking_changed":
+      draft.rows.push({ kind: "thinking", key, at, level: event.thinking });
+      return;
+    case "cleared":
+      draft.contextTokens = null;
+      draft.rows.push({ kind: "cleared", key, at });
+      return;
     case "title":
       draft.title = event.title;
       return;

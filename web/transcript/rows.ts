@@ -86,6 +86,11 @@ export interface ErrorRow extends RowOf<"error"> {
 export interface ModelRow extends RowOf<"model"> {
   readonly model: string | null;
 }
+export interface ThinkingRow extends RowOf<"thinking"> {
+  /** Null: as the model does by itself. */
+  readonly level: string | null;
+}
+export type ClearedRow = RowOf<"cleared">;
 export interface CompactedRow extends RowOf<"compacted"> {
   readonly summary: string;
 }
@@ -112,6 +117,8 @@ export type Row =
   | NoticeRow
   | ErrorRow
   | ModelRow
+  | ThinkingRow
+  | ClearedRow
   | CompactedRow
   | TurnRow
   | EndRow;

@@ -34,6 +34,7 @@ export interface TranscriptSourceOptions {
   /** Calls back once at the next frame. */
   readonly schedule: (work: () => void) => void;
   readonly limits?: WindowLimits;
+  readonly now?: () => number;
 }
 
 /**
@@ -55,9 +56,10 @@ export interface TranscriptSource {
 
 /** A reader who is far up keeps this many times the limits. */
 const patience = 4;
+const retryOlderMs = 3_000;
 
 export function createTranscriptSource(options: TranscriptSourceOptions): TranscriptSource {
-  const { fetchPage, schedule, limits = windowLimits } = options;
+  const { fetchPage, schedule, limits = windowLimits, now = Date.now } = options;
   let window: TranscriptWindow | null = null;
   let heard: AgentEvent[] = [];
   /** Since the end is being read: the page may not hold them yet, whatever shows them already. */
@@ -66,6 +68,7 @@ export function createTranscriptSource(options: TranscriptSourceOptions): Transc
   let isLoading = false;
   let mustLoadAgain = false;
   let isLoadingOlder = false;
+  let olderAllowedAtMs = 0;
   let isAtEnd = true;
   let isBehind = false;
   let isClosed = false;
@@ -144,7 +147,7 @@ export function createTranscriptSource(options: TranscriptSourceOptions): Transc
 
   async function loadOlder(): Promise<void> {
     const at = window?.before ?? null;
-    if (at === null || isLoadingOlder || isLoading) return;
+    if (at === null || isLoadingOlder || isLoading || now() < olderAllowedAtMs) return;
     isLoadingOlder = true;
     show();
     try {
@@ -152,7 +155,8 @@ export function createTranscriptSource(options: TranscriptSourceOptions): Transc
       // Read anew meanwhile: the page no longer joins.
       if (!isClosed && window !== null && window.before === at) window = withOlderPage(window, page);
     } catch {
-      // It is asked for again when the reader comes near the beginning again.
+      // It is asked for again when the reader comes near the beginning again, a while later.
+      olderAllowedAtMs = now() + retryOlderMs;
     } finally {
       isLoadingOlder = false;
       if (!isClosed) show();

@@ -56,6 +56,8 @@ const step = fc.oneof(
     { kind: "model" as const },
     { kind: "error" as const },
     { kind: "compacted" as const },
+    { kind: "cleared" as const },
+    { kind: "level" as const },
   ),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -118,6 +120,10 @@ function bodiesOf(step: Step, turn: string, id: () => string): AgentEventBody[] 
       return [{ type: "model_changed", model: id() }];
     case "error":
       return [{ type: "error", code: "quota", message: id() }];
+    case "cleared":
+      return [{ type: "cleared" }];
+    case "level":
+      return [{ type: "thinking_changed", thinking: id() }];
     case "compacted":
       return [{ type: "compacted", summary: id() }];
   }

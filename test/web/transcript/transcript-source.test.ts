@@ -18,6 +18,7 @@ interface Ask {
 function open(limits?: { records: number; chars: number }) {
   const asks: Ask[] = [];
   let frames: (() => void)[] = [];
+  const clock = { nowMs: 1_000_000 };
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   const source = createTranscriptSource({
     fetchPage: (before) =>
@@ -35,6 +36,7 @@ function open(limits?: { records: number; chars: number }) {
         });
       }),
     schedule: (work) => frames.push(work),
+    now: () => clock.nowMs,
     ...(limits === undefined ? {} : { limits }),
   });
   const frame = () => {
@@ -45,7 +47,7 @@ function open(limits?: { records: number; chars: number }) {
   };
   const messages = () =>
     source.view.value.rows.map((row) => (row.kind === "notice" ? row.message : row.kind));
-  return { source, asks, frame, messages };
+  return { source, asks, frame, messages, clock };
 }
 
 describe("createTranscriptSource", () => {
@@ -85,7 +87,7 @@ describe("createTranscriptSource", () => {
   });
 
   it("loads older pages when asked to, one at a time", async () => {
-    const { source, asks, messages } = open();
+    const { source, asks, messages, clock } = open();
     const events = notices(5);
     await asks[0]?.answer(pageAt(events, 5, { limit: 2 }));
     expect(source.view.value.hasOlder).toBe(true);
@@ -95,6 +97,9 @@ describe("createTranscriptSource", () => {
     expect(source.view.value.isLoadingOlder).toBe(true);
     await asks[1]?.fail();
     expect(source.view.value).toMatchObject({ isLoadingOlder: false, hasOlder: true });
+    source.loadOlder();
+    expect(asks).toHaveLength(2);
+    clock.nowMs += 10_000;
     source.loadOlder();
     await asks[2]?.answer(pageAt(events, 5, { before: 3, limit: 10 }));
     expect(messages()).toEqual(["n0", "n1", "n2", "n3", "n4"]);
