@@ -1,4 +1,4 @@
-import { createLowlight } from "lowlight";
+import type { createLowlight } from "lowlight";
 import { type Language, loadLanguage } from "./languages.ts";
 
 /** A piece of code and the kinds of thing that it is part of: `hljs-keyword`. */
@@ -11,14 +11,17 @@ export interface CodePiece {
 export const maxHighlightChars = 50_000;
 const maxLineChars = 2_000;
 
-const lowlight = createLowlight();
-const loading = new Map<Language, Promise<void>>();
+type Lowlight = ReturnType<typeof createLowlight>;
+
+/** Fetched when a text first has code in it, as its grammars are. */
+let loadingLowlight: Promise<Lowlight> | null = null;
+const loading = new Map<Language, Promise<Lowlight>>();
 
 /** Code as pieces in order, which joined are the code again; null where it is too large or its grammar cannot be had. */
 export async function highlightCode(code: string, language: Language): Promise<readonly CodePiece[] | null> {
   if (!isSmall(code)) return null;
   try {
-    await register(language);
+    const lowlight = await lowlightWith(language);
     return piecesOf(lowlight.highlight(language, code));
   } catch {
     // Offline, or a grammar that fails on this text: it stays plain.
@@ -27,12 +30,24 @@ export async function highlightCode(code: string, language: Language): Promise<r
   }
 }
 
-function register(language: Language): Promise<void> {
+function lowlightWith(language: Language): Promise<Lowlight> {
   const known = loading.get(language);
   if (known !== undefined) return known;
-  const registered = loadLanguage(language).then((module) => lowlight.register(language, module.default));
-  loading.set(language, registered);
-  return registered;
+  const ready = load(language);
+  loading.set(language, ready);
+  return ready;
+}
+
+async function load(language: Language): Promise<Lowlight> {
+  loadingLowlight ??= import("lowlight").then((module) => module.createLowlight());
+  try {
+    const [lowlight, grammar] = await Promise.all([loadingLowlight, loadLanguage(language)]);
+    lowlight.register(language, grammar.default);
+    return lowlight;
+  } catch (error) {
+    loadingLowlight = null;
+    throw error;
+  }
 }
 
 function isSmall(code: string): boolean {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { blockNode } from "./block.tsx";
 import { type Block, beyondMarkdown, createBlockReader } from "./block-reader.ts";
 import "./markdown.css";
-import { memo } from "./memo.ts";
+import { memo } from "../ui/memo.ts";
 import { proseText } from "./prose-text.ts";
 
 /** What one text shows as Markdown at most. */
