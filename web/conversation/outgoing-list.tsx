@@ -1,0 +1,33 @@
+import { proseText } from "../markdown/prose-text.ts";
+import { useSession } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
+import { Icon } from "../ui/icon.tsx";
+
+/** Prompts to this agent that the daemon has not taken: why, and what can be done. */
+export function OutgoingList({ agent }: { readonly agent: string }) {
+  const { outbox, isLive } = useSession();
+  const items = outbox.items.value.filter(({ prompt }) => prompt.agent === agent);
+  const shown = items.filter(({ problem }) => problem !== null || !isLive.value);
+  if (shown.length === 0) return null;
+  return (
+    <ul class="outgoing" aria-label="Not sent yet">
+      {shown.map(({ prompt, problem }) => (
+        <li key={prompt.request_id}>
+          <p class="outgoing-text" dir="auto">
+            {proseText(prompt.text.slice(0, 2_000))}
+          </p>
+          <p class={problem === null ? "outgoing-state" : "outgoing-state problem-text"} role="status">
+            <Icon name={problem === null ? "sessions" : "warning"} />
+            {problem ?? "Kept. It is sent once when the connection is back."}
+          </p>
+          <div class="button-row">
+            {problem !== null && <Button onClick={() => outbox.retry(prompt.request_id)}>Send again</Button>}
+            <Button kind="quiet" onClick={() => outbox.withdraw(prompt.request_id)}>
+              Discard
+            </Button>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
