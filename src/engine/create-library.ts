@@ -10,6 +10,7 @@ import { listFolder } from "./browse/list-folder.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { orRefuse } from "./disk-refusal.ts";
 import type { Library, SessionLibrary } from "./library.ts";
+import { removeSessionRecord } from "./runtimes/acp/session-record.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { runtimesView } from "./runtimes/runtimes-view.ts";
 import { selectSessions } from "./sessions/select-sessions.ts";
@@ -146,6 +147,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
       agents.forget(id);
       options.append({ type: "session_deleted", session: id });
       await orRefuse(removeReservedPrompt(folder, id));
+      await removeSessionRecord(folder, id);
       await orRefuse(syncFolder(folder));
       await options.flags.forget(id);
     },

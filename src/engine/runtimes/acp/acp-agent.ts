@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { SallyportError } from "../../../errors.ts";
 import type { RuntimeCommand, TurnContext, TurnOutcome } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { type RunningAgent, runAgent } from "./acp-session.ts";
@@ -368,6 +369,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
         if (current.running.connection.lost.aborted) {
           // Its last words come with its end.
           await end("it ended");
+          if (error instanceof SallyportError) throw error;
           throw asProblem(current.running.connection.lost.reason, {
             spec: current.running.spec,
             redact: current.running.redact,

@@ -15,11 +15,13 @@ const sweeps = 10;
  * - The agent runs in the foreground: a background process would ignore INT and QUIT, and have no input.
  * - When it has ended, its status is told and the rest of the group is killed.
  * - A process that left the group (setsid) is found by the mark in its environment (Linux), and ended with it.
+ * - The shell's own "Terminated" goes nowhere: the agent alone writes to its errors.
  * - Signals are caught, not ignored: an ignored signal is inherited, and the agent would be deaf.
  */
 const script = `trap : ${survived}
 _sp_mark=$1
 shift
+exec 5>&2 2>/dev/null
 _sp_strays() {
   _sp_signal=$1 _sp_found=1
   for _sp_path in $(grep -l -s -F -- "SALLYPORT_JOB=$_sp_mark" /proc/[0-9]*/environ); do
@@ -36,7 +38,7 @@ _sp_sweep() {
 }
 (
 trap : ${survived}
-exec </dev/null >/dev/null 2>&1 4>&-
+exec </dev/null >/dev/null 4>&- 5>&-
 PATH=$PATH:/usr/bin:/bin
 while :; do
   read -r _sp_word <&3
@@ -49,9 +51,9 @@ while [ "$_sp_step" -lt ${graceSteps} ]; do sleep 0.2; _sp_step=$((_sp_step + 1)
 _sp_sweep
 kill -s KILL -- "-$$"
 ) &
-SALLYPORT_JOB=$_sp_mark "$@" 3<&- 4>&-
+SALLYPORT_JOB=$_sp_mark "$@" 2>&5 3<&- 4>&- 5>&-
 _sp_code=$?
-exec </dev/null >/dev/null 2>&1 3<&-
+exec </dev/null >/dev/null 3<&- 5>&-
 PATH=$PATH:/usr/bin:/bin
 echo "$_sp_code" >&4
 exec 4>&-
