@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, CDPSession, Page, Worker } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
+import { disposeDaemons, startTestDaemon, type TestDaemon } from "../../helpers/daemon.ts";
 import {
   type PushService,
   pushCertificatePath,
   startPushService,
   type TestBrowser,
-} from "../helpers/push-service.ts";
-import { openSocket, type TestSocket } from "../helpers/socket.ts";
-import { launchBrowser, viewports } from "./browser.ts";
+} from "../../helpers/push-service.ts";
+import { openSocket, type TestSocket } from "../../helpers/socket.ts";
+import { launchBrowser, viewports } from "../browser.ts";
 
 /** What a system shows of a notification. */
 interface Shown {
