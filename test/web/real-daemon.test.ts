@@ -5,12 +5,12 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
 import { freePort } from "../helpers/system-servers.ts";
-import { startTlsFront, type TlsFront } from "../helpers/tls-front.ts";
 import { launchBrowser, viewports } from "./browser.ts";
+import { startTlsEdge, type TlsEdge } from "./tls-edge.ts";
 
 let browser: Browser;
 let daemon: TestDaemon;
-let front: TlsFront;
+let front: TlsEdge;
 let folder: string;
 let base: string;
 const contexts: BrowserContext[] = [];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   browser = await launchBrowser(["--ignore-certificate-errors"]);
   folder = await realpath(await mkdtemp(join(tmpdir(), "sallyport-page-")));
   const door = await freePort();
-  front = await startTlsFront(door);
+  front = await startTlsEdge(door);
   base = `https://localhost:${front.port}/desk`;
   daemon = await startTestDaemon({
     cwd: folder,
@@ -149,7 +149,7 @@ describe("the page, from a real daemon", () => {
     await command({ type: "approve", request_id: pending[0]?.request_id, decision: "deny" });
   }, 120_000);
 
-  it("survives a restart of the daemon, and stops with the next step when remote access ends", async () => {
+  it("stops with the next step when remote access ends, and goes on when it is back", async () => {
     const phone = await pairPhone();
     await daemon.request("POST", "/api/remote", { body: { access: "off" } });
     await phone.getByRole("heading", { name: "Remote access is off" }).waitFor();
