@@ -1,10 +1,8 @@
-import { Page } from "../ui/page.tsx";
-import { EmptyState } from "../ui/states.tsx";
+import type { PageProps } from "../routes/page-row.ts";
+import { JobView } from "./job-view.tsx";
+import { JobsList } from "./jobs-list.tsx";
 
-export function JobsPage() {
-  return (
-    <Page title="Jobs">
-      <EmptyState title="Nothing here yet" />
-    </Page>
-  );
+/** All jobs, or one with its output. */
+export function JobsPage({ params }: PageProps) {
+  return params.job === undefined ? <JobsList /> : <JobView key={params.job} id={params.job} />;
 }

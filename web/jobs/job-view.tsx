@@ -1,0 +1,74 @@
+import { useSignal } from "@preact/signals";
+import type { Job } from "../../src/protocol/objects.ts";
+import { hrefOf } from "../state/router.ts";
+import { useSession } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
+import { Page } from "../ui/page.tsx";
+import { StateMark } from "../ui/state-mark.tsx";
+import { EmptyState, Spinner } from "../ui/states.tsx";
+import { Time } from "../ui/time.tsx";
+import { visible } from "../ui/visible-text.ts";
+import { DownloadLog } from "./download-log.tsx";
+import { JobOutput } from "./job-output.tsx";
+import { endText, sizeText } from "./job-words.ts";
+import { KillJob } from "./kill-job.tsx";
+import "./jobs-list.css";
+
+const back = { href: hrefOf("/jobs"), label: "Back to the jobs" };
+
+/** One job: its command whole, how it is, its output, and the way to end it. */
+export function JobView({ id }: { readonly id: string }) {
+  const { jobs, snapshot, may } = useSession();
+  const asksToKill = useSignal(false);
+  const job = jobs.value.find((one) => one.id === id);
+  if (job === undefined)
+    return (
+      <Page title="Job" back={back}>
+        {snapshot.value === null ? (
+          <Spinner />
+        ) : (
+          <EmptyState icon="jobs" title="There is no such job">
+            <p>Logs of jobs that ended are removed after a while.</p>
+          </EmptyState>
+        )}
+      </Page>
+    );
+  return (
+    <Page
+      title={visible(job.command)}
+      layout="full"
+      back={back}
+      lead={<Facts job={job} />}
+      actions={
+        <>
+          {job.state === "running" && may("drive") && (
+            <Button kind="danger" icon="stop" onClick={() => (asksToKill.value = true)}>
+              Stop
+            </Button>
+          )}
+          <DownloadLog job={job} />
+        </>
+      }
+    >
+      <JobOutput job={job} />
+      {asksToKill.value && <KillJob job={job} onClose={() => (asksToKill.value = false)} />}
+    </Page>
+  );
+}
+
+function Facts({ job }: { readonly job: Job }) {
+  const { agents } = useSession();
+  const end = endText(job);
+  const agent = job.agent === null ? undefined : agents.value.get(job.agent);
+  return (
+    <span class="job-facts">
+      <StateMark state={job.state} {...(end === null ? {} : { word: end })} />
+      <span>
+        {job.ended === null ? "started" : "ended"} <Time at={job.ended ?? job.started} />
+      </span>
+      <span>{visible(job.cwd)}</span>
+      {job.bytes > 0 && <span>{sizeText(job.bytes)}</span>}
+      {agent !== undefined && <a href={hrefOf(`/agent/${agent.id}`)}>Its conversation</a>}
+    </span>
+  );
+}
