@@ -25,6 +25,7 @@ export function ApprovalsPage({ params }: PageProps) {
             : `Answered by ${outcome.by}: ${outcome.allowed ? "allowed" : "denied"}.`}
         </p>
       )}
+      {count > 0 && <h2 class="unseen">What waits for an answer</h2>}
       <RequestList at={request ?? null} />
       {count === 0 && (
         <EmptyState icon="approve" title="Nothing waits for you">
