@@ -6,6 +6,7 @@ import { gate } from "./rows/gate.ts";
 import { jobUnwatched } from "./rows/job-unwatched.ts";
 import { jobWatched } from "./rows/job-watched.ts";
 import { latency } from "./rows/latency.ts";
+import { mewFanOut } from "./rows/mew-fan-out.ts";
 import { reconnect } from "./rows/reconnect.ts";
 import { revoke } from "./rows/revoke.ts";
 import { sessions } from "./rows/sessions.ts";
@@ -16,6 +17,7 @@ import { watching } from "./rows/watching.ts";
 const rows: Readonly<Record<string, Row>> = {
   gate,
   "fan-out": fanOut,
+  "mew-fan-out": mewFanOut,
   latency,
   "job-unwatched": jobUnwatched,
   "job-watched": jobWatched,

@@ -41,6 +41,10 @@ const calls = {
       controlPort: broadcaster.controlPort,
     };
   },
+  /** Makes the events those of an agent that exists. */
+  speakAs({ agent: spoken }: { readonly agent: string }): void {
+    agent = spoken;
+  },
   flood: ({ count }: { readonly count: number }) => started().flood(count),
   drip: ({ count, intervalMs }: { readonly count: number; readonly intervalMs: number }) =>
     started().drip(count, intervalMs),
@@ -54,6 +58,7 @@ function started(): Broadcaster {
 }
 
 let seq = 0;
+let agent = "01a17400-0000-7000-8000-000000000003";
 function textEvent(text: string): ChangeBody {
   seq += 1;
   return {
@@ -61,7 +66,7 @@ function textEvent(text: string): ChangeBody {
     workspace: "01a17400-0000-7000-8000-000000000001",
     tab: "01a17400-0000-7000-8000-000000000002",
     event: {
-      agent: "01a17400-0000-7000-8000-000000000003",
+      agent,
       seq,
       at: "2026-11-30T12:00:00.000Z",
       type: "text_delta",

@@ -32,7 +32,7 @@ function group(name: string): Group {
 }
 
 const calls = {
-  /** Opens `count` sockets. `controlPort` is where milestones are reported. */
+  /** Opens `count` sockets; each sends one of the `greetings`, in turn. `controlPort` is where milestones are reported. */
   async connect(options: {
     readonly name: string;
     readonly port: number;
@@ -40,6 +40,7 @@ const calls = {
     readonly token: string | null;
     readonly count: number;
     readonly controlPort: number | null;
+    readonly greetings?: readonly string[];
   }): Promise<void> {
     const control =
       options.controlPort === null ? null : connect({ port: options.controlPort, host: "127.0.0.1" });
@@ -69,6 +70,8 @@ const calls = {
         });
         made.clients.push(client);
         await client.upgrade(options.path, options.token);
+        const greeting = options.greetings?.[index % options.greetings.length];
+        if (greeting !== undefined) client.sendText(greeting);
       }
     };
     await Promise.all(Array.from({ length: parallelHandshakes }, open));

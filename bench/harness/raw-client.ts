@@ -63,6 +63,13 @@ export class RawClient {
     await opened;
   }
 
+  /** Sends one text frame of at most 125 bytes, masked with zeros. */
+  sendText(text: string): void {
+    const payload = Buffer.from(text);
+    if (payload.length > 125) throw new TypeError("too long for a short frame");
+    this.socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0]), payload]));
+  }
+
   #read(chunk: Buffer): void {
     if (this.#upgraded !== null) {
       const text = this.#handshake + chunk.toString("latin1");
