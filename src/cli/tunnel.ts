@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Remote } from "../protocol/objects.ts";
+import type { Remote, Tunnel } from "../protocol/objects.ts";
 import { exitCodes, failedError, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, type OptionSpec, textOption } from "./command.ts";
 import { mintCode, showCode } from "./offers.ts";
@@ -59,7 +59,7 @@ const start: CommandSpec = {
       await call.out.json(remote);
       return tunnel.state === "failed" ? exitCodes.failed : exitCodes.done;
     }
-    if (tunnel.state === "failed") throw failedError(`The tunnel is not up: ${tunnel.reason ?? "it failed"}`);
+    if (tunnel.state === "failed") throw failedError(notUp(tunnel));
     for (const line of tunnelLines(tunnel)) await call.out.line(line);
     if (tunnel.state === "up") await showCode(call.io, call.out, await mintCode(target), remote);
     return exitCodes.done;
@@ -115,6 +115,11 @@ async function fieldsOf(call: Call, provider: string): Promise<Record<string, un
   });
   fields[provider === "ngrok" ? "authtoken" : "token"] = token.trim();
   return fields;
+}
+
+function notUp({ reason, next_try }: Tunnel): string {
+  const goesOn = "It is tried again: sallyport tunnel status. To give it up: sallyport tunnel stop";
+  return `The tunnel is not up: ${reason ?? "it failed"}${next_try === null ? "" : ` ${goesOn}`}`;
 }
 
 async function show(call: Call, remote: Remote): Promise<number> {

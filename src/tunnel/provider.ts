@@ -15,8 +15,8 @@ export interface PlanInput {
 
 /** What one line of a tool's output says. */
 export type Finding =
-  /** An address of the right kind; whether it leads here is for the probe to tell. */
-  | { readonly kind: "url"; readonly url: string }
+  /** An address of the right kind; whether it leads here is for the probe to tell. `isReady`: as `ready`, in the same line. */
+  | { readonly kind: "url"; readonly url: string; readonly isReady?: true }
   /** The tool is connected to its service: an address known before is worth probing now. */
   | { readonly kind: "ready" }
   /** The tool waits for a person. */

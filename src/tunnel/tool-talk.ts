@@ -38,7 +38,8 @@ export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
   function take(finding: Finding): void {
     switch (finding.kind) {
       case "url":
-        if (candidates.includes(finding.url)) return;
+        isReady ||= finding.isReady === true;
+        if (candidates.includes(finding.url)) break;
         candidates.push(finding.url);
         if (candidates.length > maxCandidates) candidates.shift();
         waiting = null;

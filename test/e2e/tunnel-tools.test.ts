@@ -139,15 +139,6 @@ describe("tunnels by tools", () => {
     expect((await tunnelOf(daemon)).state).toBe("off");
   });
 
-  it("kill -9 of the daemon ends a tool that ignores every signal, while it starts and while it is up", async () => {
-    await tool("loop", `trap '' TERM HUP INT; echo "http://127.0.0.1:$1"; ${forever}`);
-    const daemon = await start(`[tunnel]\ninsecure_http = true\n[tunnel.command]\n${loop()}`);
-    await post(daemon, { provider: "command" });
-    await until(daemon, { state: "up" });
-    await daemon.kill9();
-    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 15_000, interval: 100 });
-  });
-
   it("daemon restart keeps the tool and its address; stop, then start, does not", async () => {
     await tool("loop", `echo started >>"${folder}/starts"; echo "http://127.0.0.1:$1"; ${forever}`);
     await writeFile(

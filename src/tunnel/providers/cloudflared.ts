@@ -101,13 +101,13 @@ function isTunnelToken(token: string): boolean {
 function readLine(line: string, isQuick: boolean, insecureHttp: boolean): Finding | null {
   const problem = knownProblem(line, problems);
   if (problem !== null) return problem;
-  if (/Registered tunnel connection|Connection [0-9a-f-]{36} registered/i.test(line))
-    return { kind: "ready" };
+  const isReady = /Registered tunnel connection|Connection [0-9a-f-]{36} registered/i.test(line);
   if (isQuick && !/\bERR\b|failed|error/i.test(line))
     for (const raw of urlsIn(line)) {
       const read = readPublicUrl(raw, insecureHttp);
       if (read.ok && isBelow(read.host, [quickDomain]) && !serviceHosts.has(read.host))
-        return { kind: "url", url: read.url };
+        return { kind: "url", url: read.url, ...(isReady ? { isReady } : {}) };
     }
+  if (isReady) return { kind: "ready" };
   return /\b(ERR|FTL)\b/.test(line) || !/^\S+Z (INF|WRN|DBG) /.test(line) ? complaint(line) : null;
 }
