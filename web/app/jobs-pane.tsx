@@ -1,3 +1,4 @@
+import { markOf } from "../jobs/job-words.ts";
 import { hrefOf } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { List, Row } from "../ui/list.tsx";
@@ -23,7 +24,7 @@ export function JobsPane() {
           <Row
             key={job.id}
             title={<code>{visible(job.command)}</code>}
-            detail={<StateMark state={job.state} />}
+            detail={<StateMark state={markOf(job)} />}
             href={hrefOf(`/jobs/${job.id}`)}
           />
         ))}

@@ -10,7 +10,7 @@ import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
 import { DownloadLog } from "./download-log.tsx";
 import { JobOutput } from "./job-output.tsx";
-import { endText, sizeText } from "./job-words.ts";
+import { endText, markOf, sizeText } from "./job-words.ts";
 import { KillJob } from "./kill-job.tsx";
 import "./jobs-list.css";
 
@@ -62,7 +62,7 @@ function Facts({ job }: { readonly job: Job }) {
   const agent = job.agent === null ? undefined : agents.value.get(job.agent);
   return (
     <span class="job-facts">
-      <StateMark state={job.state} {...(end === null ? {} : { word: end })} />
+      <StateMark state={markOf(job)} {...(end === null ? {} : { word: end })} />
       <span>
         {job.ended === null ? "started" : "ended"} <Time at={job.ended ?? job.started} />
       </span>

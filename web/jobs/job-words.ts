@@ -1,4 +1,4 @@
-import type { Job } from "../../src/protocol/objects.ts";
+import type { Job, JobState } from "../../src/protocol/objects.ts";
 
 /** How a job ended, in a few words; null while it runs. */
 export function endText({ state, exit_code: code, reason }: Job): string | null {
@@ -14,6 +14,11 @@ export function endText({ state, exit_code: code, reason }: Job): string | null 
     case "lost":
       return reason ?? "Its end was not seen";
   }
+}
+
+/** The mark that it gets: one that ended with another status than 0 did not do what it should. */
+export function markOf({ state, exit_code: code }: Job): JobState {
+  return state === "exited" && code !== 0 ? "failed" : state;
 }
 
 /** `18 KB`, `3.4 MB`: sizes of logs. */

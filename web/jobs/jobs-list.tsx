@@ -9,7 +9,7 @@ import { StateMark } from "../ui/state-mark.tsx";
 import { EmptyState } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
-import { endText, sizeText, sortJobs } from "./job-words.ts";
+import { endText, markOf, sizeText, sortJobs } from "./job-words.ts";
 import { StartJob } from "./start-job.tsx";
 import "./jobs-list.css";
 
@@ -73,7 +73,7 @@ function Facts({ job }: { readonly job: Job }) {
   const end = endText(job);
   return (
     <span class="job-facts">
-      <StateMark state={job.state} {...(end === null ? {} : { word: end })} />
+      <StateMark state={markOf(job)} {...(end === null ? {} : { word: end })} />
       <span>
         <Time at={job.ended ?? job.started} />
       </span>

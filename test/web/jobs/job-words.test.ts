@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../../src/protocol/objects.ts";
-import { endText, logFileName, sizeText, sortJobs } from "../../../web/jobs/job-words.ts";
+import { endText, logFileName, markOf, sizeText, sortJobs } from "../../../web/jobs/job-words.ts";
 
 function job(more: Partial<Job>): Job {
   return {
@@ -30,6 +30,12 @@ describe("the words of a job", () => {
     [{ state: "failed", reason: "no such file" }, "no such file"],
     [{ state: "lost" }, "Its end was not seen"],
   ] as const)("say how %o ended", (more, text) => expect(endText(job(more))).toBe(text));
+
+  it("mark one that ended with another status than 0 as failed", () => {
+    expect(markOf(job({ state: "exited", exit_code: 3 }))).toBe("failed");
+    expect(markOf(job({ state: "exited", exit_code: 0 }))).toBe("exited");
+    expect(markOf(job({ state: "killed", exit_code: 143 }))).toBe("killed");
+  });
 
   it.each([
     [0, "0 B"],
