@@ -20,14 +20,14 @@ export function aboutAgent(found: FoundAgent, lastUse: LastUse, keySource: strin
           ? `Correct agents.${found.name}.command in config.toml.`
           : `Install it (${known.install}), or correct agents.${found.name}.command in config.toml.`,
     };
+  const key = keySource === null ? "" : ` Uses ${keySource}.`;
   if (lastUse?.ok === false)
     return {
       ...fixed,
       state: "failed",
-      message: `Did not work the last time: ${lastUse.error.slice(0, maxErrorChars)}`,
+      message: `Did not work the last time: ${lastUse.error.slice(0, maxErrorChars)}${key}`,
       next: known?.login ? `If it wants a login, run: ${known.login}` : null,
     };
-  const key = keySource === null ? "" : ` Uses ${keySource}.`;
   return {
     ...fixed,
     state: lastUse === null ? "found" : "ready",

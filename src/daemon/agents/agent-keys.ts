@@ -1,3 +1,4 @@
+import type { Config } from "../../config/config.ts";
 import type { Credentials } from "../../config/credentials.ts";
 import type { FoundAgent } from "./find-agents.ts";
 
@@ -16,7 +17,39 @@ export function keySource(
   return inherited === undefined ? null : `${inherited} of the environment`;
 }
 
-/** Everything that the file holds, for the log to strike out. */
+/** Names of variables and headers whose values are secrets, wherever they are written. */
+const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
+/** Shorter ones would strike ordinary words out of what is shown. */
+const minChars = 8;
+
+/** Everything that credentials.toml holds; of a header such as `Bearer …` also what stands behind its scheme. */
 export function keptSecrets({ agents, mcpServers }: Credentials): readonly string[] {
-  return [...Object.values(agents), ...Object.values(mcpServers)].flatMap((values) => Object.values(values));
+  return secrets([...Object.values(agents), ...Object.values(mcpServers)].flatMap(Object.values));
+}
+
+/** What is called like a secret in the configuration and in the environment of the daemon. */
+export function writtenSecrets(
+  config: Pick<Config, "agents" | "mcpServers">,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const written = [
+    ...Object.values(config.agents).map(({ env }) => env),
+    ...Object.values(config.mcpServers).map((server) =>
+      server.kind === "http" ? server.headers : server.env,
+    ),
+    environment,
+  ];
+  return secrets(
+    written.flatMap((values) =>
+      Object.entries(values).flatMap(([name, value]) =>
+        // A path or a number says where or how many (`XAUTHORITY`, `MAX_TOKENS`).
+        value === undefined || !secretName.test(name) || /^(\/.*|\d+)$/.test(value) ? [] : [value],
+      ),
+    ),
+  );
+}
+
+function secrets(values: readonly string[]): readonly string[] {
+  const all = values.flatMap((value) => [value, value.replace(/^[A-Za-z]+ +/, "")]);
+  return [...new Set(all)].filter((value) => value.length >= minChars);
 }

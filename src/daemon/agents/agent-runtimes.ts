@@ -2,11 +2,12 @@ import type { Config } from "../../config/config.ts";
 import { type Credentials, CredentialsError, loadCredentials } from "../../config/credentials.ts";
 import { knownAgent } from "../../config/known-agents.ts";
 import type { AcpRuntime, AcpRuntimeDeps, CreateAcpRuntime } from "../../engine/runtimes/acp/agent-spec.ts";
+import { hideSecrets } from "../../engine/runtimes/hide-secrets.ts";
 import type { RuntimeSource } from "../../engine/runtimes/registry.ts";
 import type { Runtime, TurnContext, TurnOutcome } from "../../engine/runtimes/runtime.ts";
 import { SallyportError } from "../../errors.ts";
 import { aboutAgent, type LastUse } from "./about-agent.ts";
-import { keptSecrets, keySource } from "./agent-keys.ts";
+import { keptSecrets, keySource, writtenSecrets } from "./agent-keys.ts";
 import { agentSpec, mcpServerSpecs } from "./agent-spec.ts";
 import { type FoundAgent, findAgents } from "./find-agents.ts";
 
@@ -26,8 +27,6 @@ export interface AgentRuntimes extends RuntimeSource {
 
 /** Programs come and go seldom; a list that is asked for often must not search the disk each time. */
 const lookAgainMs = 5_000;
-/** Shorter ones would strike words out of the log. */
-const minSecretChars = 6;
 
 /**
  * The agents of the configuration and of this machine as runtimes. Nothing is searched before somebody asks, and nothing
@@ -36,6 +35,8 @@ const minSecretChars = 6;
 export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntimes {
   const { environment } = options;
   const made = new Map<string, { readonly runtime: Runtime; readonly close: AcpRuntime["close"] }>();
+  /** Keys as they were read, also those that were changed since: a running agent still has them. */
+  const kept = new Set<string>();
   const lastUses = new Map<string, LastUse>();
   let seen: { readonly config: Config; readonly atMs: number; readonly found: readonly FoundAgent[] } | null =
     null;
@@ -56,7 +57,10 @@ export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntime
   function credentials(): Credentials {
     try {
       const read = loadCredentials(options.credentialsPath);
-      for (const secret of keptSecrets(read)) if (secret.length >= minSecretChars) options.protect(secret);
+      for (const secret of keptSecrets(read)) {
+        kept.add(secret);
+        options.protect(secret);
+      }
       return read;
     } catch (error) {
       if (!(error instanceof CredentialsError)) throw error;
@@ -113,7 +117,11 @@ export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntime
         throw error;
       }
     }
-    const runtime: Runtime = { ...acp, runTurn, about: () => about(name) };
+    const secrets = (): readonly string[] => [...kept, ...writtenSecrets(options.config(), environment)];
+    const runtime: Runtime = {
+      ...hideSecrets({ ...acp, runTurn }, secrets),
+      about: () => about(name),
+    };
     made.set(name, { runtime, close: acp.close });
     return runtime;
   }
