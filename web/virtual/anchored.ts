@@ -60,13 +60,15 @@ export function createAnchoredList(options: HeightsOptions): AnchoredList {
       const before = heights.offsetOf(index);
       const bottom = before + heights.heightAt(index);
       const nextKey = heights.keyAt(index + 1);
+      // A row that was not seen yet has no place to keep: when it turns out taller or smaller, it does so upwards.
+      const isSeen = key !== null && (heights.isMeasured(key) || before >= top - shift);
       work(heights);
-      const after = key === null ? null : heights.indexOf(key);
+      const after = key === null || !isSeen ? null : heights.indexOf(key);
       if (after !== null) {
         shift -= heights.offsetOf(after) - before;
         return;
       }
-      // The row itself is gone: the one behind it keeps its place.
+      // Unseen, or gone: the one behind it keeps its place.
       const next = nextKey === null ? null : heights.indexOf(nextKey);
       if (next !== null) shift -= heights.offsetOf(next) - bottom;
     },

@@ -11,6 +11,8 @@ export interface Heights {
   indexOf(key: string): number | null;
   keyAt(index: number): string | null;
   heightAt(index: number): number;
+  /** False while its height is an estimate: nobody has seen the row yet. */
+  isMeasured(key: string): boolean;
   /** The top of the row; `count` gives the end of the last one. */
   offsetOf(index: number): number;
   /** The row that `offset` falls into; the first or last for what lies outside. 0 for an empty list. */
@@ -72,6 +74,7 @@ export function createHeights({ estimate }: HeightsOptions): Heights {
     indexOf: (key) => places.get(key) ?? null,
     keyAt: (index) => keys[index] ?? null,
     heightAt,
+    isMeasured: (key) => measured.has(key),
     offsetOf: (index) => topOf(Math.max(0, Math.min(index, keys.length))),
     indexAt(offset) {
       let low = 0;

@@ -40,9 +40,11 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
   let content: HTMLElement | null = null;
   let stickiness: Stickiness = stuck;
   let viewport: Viewport = { top: 0, height: 800 };
+  /** At the last scroll event; `viewport` may be newer. */
+  let scrolledTop = 0;
   let drawn: RowRange = { first: 0, end: 0 };
   let isTouched = false;
-  /** Where we set the box ourselves: that is no scrolling of the reader. */
+  /** Where we left the box ourselves: to be there is no scrolling of the reader. */
   let ownTop: number | null = null;
   let settleTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -50,6 +52,7 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
     typeof ResizeObserver === "undefined"
       ? null
       : new ResizeObserver((entries) => {
+          look();
           list.change(viewport, (heights) => {
             for (const entry of entries) {
               const key = keyOfRow.get(entry.target);
@@ -57,16 +60,21 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
               if (key !== undefined && px !== undefined && entry.target.isConnected) heights.measure(key, px);
             }
           });
-          if (box !== null) viewport = { ...viewport, height: box.clientHeight };
           place();
           drawIfNeeded();
         });
 
+  /** A finger moves the box between two scroll events: what counts is where it is now. */
+  function look(): void {
+    if (box !== null) viewport = { top: box.scrollTop, height: box.clientHeight };
+  }
+
   function setTop(top: number): void {
     if (box === null) return;
-    box.scrollTop = top;
+    if (Math.abs(box.scrollTop - top) > 0.5) box.scrollTop = top;
     ownTop = box.scrollTop;
-    viewport = { ...viewport, top: box.scrollTop };
+    scrolledTop = ownTop;
+    viewport = { ...viewport, top: ownTop };
   }
 
   function place(): void {
@@ -82,8 +90,8 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
         place();
         return;
       }
-      const end = list.contentHeight - viewport.height;
-      if (Math.abs(box.scrollTop - end) > 0.5) setTop(Math.max(0, end));
+      // Also where it is there already: a box whose contents became shorter was moved by the browser.
+      setTop(Math.max(0, list.contentHeight - viewport.height));
     } else if (list.shift !== 0) settleSoon();
   }
 
@@ -102,6 +110,7 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
 
   function settle(): void {
     if (list.shift === 0 || box === null) return;
+    look();
     const top = list.settle(viewport);
     place();
     setTop(top);
@@ -130,14 +139,12 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
     if (box === null) return;
     const top = box.scrollTop;
     const isOwn = ownTop !== null && Math.abs(top - ownTop) < 1;
-    const movedUp = top < viewport.top - 0.5;
-    ownTop = null;
+    const movedUp = top < scrolledTop - 0.5;
+    scrolledTop = top;
     viewport = { top, height: box.clientHeight };
-    if (!isOwn) {
-      const distance = list.contentHeight - viewport.height - top;
-      setStickiness(afterScroll(stickiness, distance, movedUp));
-      if (list.shift !== 0) settleSoon();
-    }
+    const distance = list.contentHeight - viewport.height - top;
+    if (!isOwn || distance <= 1) setStickiness(afterScroll(stickiness, distance, movedUp));
+    if (!isOwn && list.shift !== 0) settleSoon();
     drawIfNeeded();
     if (top - list.shift < nearStartPx && list.heights.count > 0) options.onNearStart();
   }
@@ -160,7 +167,8 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
       box.addEventListener("scroll", onScroll, { passive: true });
       for (const type of touchEvents) box.addEventListener(type, onTouch, { passive: true });
       observer?.observe(box);
-      viewport = { top: box.scrollTop, height: box.clientHeight };
+      look();
+      scrolledTop = viewport.top;
     },
     attachRow(key, row) {
       const before = rows.get(key);
@@ -175,6 +183,7 @@ export function createScrollBox(options: ScrollBoxOptions): ScrollBox {
       observer?.observe(row);
     },
     setKeys(keys, hasNews) {
+      look();
       list.change(viewport, (heights) => heights.setKeys(keys));
       if (hasNews) stickiness = afterGrowth(stickiness);
     },

@@ -35,8 +35,16 @@ describe("createAnchoredList", () => {
 
   it("lets a row that is opened grow downwards", () => {
     const list = listOf(10);
+    list.heights.measure("k2", 51);
     list.change({ top: 120, height: 200 }, (heights) => heights.measure("k2", 500));
     expect(list.shift).toBe(0);
+  });
+
+  it("lets a row that nobody has seen yet grow upwards, out of the viewport", () => {
+    const list = listOf(10);
+    const before = list.topOf(3);
+    list.change({ top: 120, height: 200 }, (heights) => heights.measure("k2", 500));
+    expect(list.topOf(3)).toBe(before);
   });
 
   it("keeps the row behind in its place when the first one is gone", () => {
@@ -67,7 +75,9 @@ describe("createAnchoredList", () => {
         for (const each of steps) {
           const viewport = { top, height: 300 };
           const { heights } = list;
-          const index = heights.indexAt(top - list.shift);
+          const first = heights.indexAt(top - list.shift);
+          const isSeen = heights.isMeasured(heights.keyAt(first) ?? "") || list.topOf(first) >= top;
+          const index = isSeen ? first : first + 1;
           const key = heights.keyAt(index) ?? "";
           const seen = list.topOf(index) - top;
           if ("key" in each) list.change(viewport, () => heights.measure(`k${each.key - 20}`, each.px));
