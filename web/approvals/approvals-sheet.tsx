@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -9,13 +11,23 @@ const closeMs = 900;
 
 /** All that waits, over whichever page one is on. */
 export function ApprovalsSheet() {
-  const { waiting } = useSession();
   const at = reviewed.value;
-  if (at === null) return null;
+  return at === null ? null : <OpenSheet at={at} />;
+}
+
+/** Closes by itself only after an answer was given in it, and nothing else waits. */
+function OpenSheet({ at }: { readonly at: string }) {
+  const count = useSession().waiting.value;
+  const hasAnswered = useSignal(false);
   const close = (): void => {
     reviewed.value = null;
   };
-  const count = waiting.value;
+  const isDone = hasAnswered.value && count === 0;
+  useEffect(() => {
+    if (!isDone) return undefined;
+    const timer = setTimeout(close, closeMs);
+    return () => clearTimeout(timer);
+  }, [isDone]);
   return (
     <Dialog
       title={
@@ -27,11 +39,9 @@ export function ApprovalsSheet() {
     >
       <RequestList
         at={at}
-        onAllAnswered={() =>
-          setTimeout(() => {
-            if (waiting.peek() === 0) close();
-          }, closeMs)
-        }
+        onAnswered={() => {
+          hasAnswered.value = true;
+        }}
       />
     </Dialog>
   );

@@ -16,7 +16,7 @@ export function Origin({ held, cwd }: { readonly held: Held; readonly cwd: strin
   const isElsewhere = request.workspace !== session.workspace.value?.id;
   const agent = request.agent === null ? undefined : session.agents.value.get(request.agent);
   const parent = agent?.parent == null ? undefined : session.agents.value.get(agent.parent);
-  const name = agent === undefined ? "An agent" : (agent.label ?? agent.title ?? agent.runtime);
+  const name = agent === undefined ? "An agent" : (agent.title ?? agent.label ?? agent.runtime);
   return (
     <dl class="origin">
       <dt>Asked by</dt>
@@ -27,7 +27,7 @@ export function Origin({ held, cwd }: { readonly held: Held; readonly cwd: strin
           <a href={hrefOf(`/agent/${request.agent}`)}>{proseText(name)}</a>
         )}
         {parent !== undefined &&
-          `, a subagent of ${proseText(parent.label ?? parent.title ?? "another agent")}`}
+          `, a subagent of ${proseText(parent.title ?? parent.label ?? "another agent")}`}
         , <Time at={request.at} />
       </dd>
       <dt>Where</dt>

@@ -10,16 +10,15 @@ import { createTapGuard } from "./tap-guard.ts";
 interface RequestListProps {
   /** The request to begin at. */
   readonly at?: string | null;
-  /** This device answered the last one that waited. */
-  readonly onAllAnswered?: () => void;
+  /** This device answered one. */
+  readonly onAnswered?: () => void;
 }
 
 /**
  * All that waits for a person, oldest first. A card and its buttons belong to one request and what is shown of it; cards
  * come at the end, and go only a while after they ended; presses do not count while the list has just moved.
  */
-export function RequestList({ at = null, onAllAnswered }: RequestListProps) {
-  const session = useSession();
+export function RequestList({ at = null, onAnswered }: RequestListProps) {
   const list = useRef<HTMLDivElement>(null);
   const guard = useRef(createTapGuard()).current;
   const isSettled = useSignal(false);
@@ -64,9 +63,7 @@ export function RequestList({ at = null, onAllAnswered }: RequestListProps) {
   const props = {
     isSettled: isSettled.value,
     counts: (event: MouseEvent) => guard.counts(performance.now(), event.detail === 0),
-    onAnswered: () => {
-      if (session.pending.peek().length + session.questions.peek().length === 0) onAllAnswered?.();
-    },
+    onAnswered: () => onAnswered?.(),
   };
   return (
     <div ref={list} class="request-list" tabIndex={-1} onPointerDown={() => guard.pressed(performance.now())}>

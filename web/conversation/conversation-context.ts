@@ -9,7 +9,7 @@ export interface Conversation {
   readonly expansions: Expansions;
   /** The agents that this one started, on the tab still. */
   readonly subagents: ReadonlySignal<readonly Agent[]>;
-  /** `You`, or the name of the device. */
+  /** `you`, or the name of the device. */
   readonly nameOf: (by: By) => string;
 }
 

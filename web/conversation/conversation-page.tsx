@@ -44,9 +44,9 @@ function ConversationOf({ id }: { readonly id: string }) {
       subagents,
       nameOf: (by: By) =>
         by.device !== null && by.device === ownDevice(session)
-          ? "You"
+          ? "you"
           : by.device === null
-            ? "This machine"
+            ? "the machine itself"
             : by.name,
     }),
     [session, subagents],
@@ -139,12 +139,13 @@ function Lead({ agent, tab, source }: LeadProps) {
 
 const maxShownSubagents = 32;
 
-/** The agents that this one started, the newest first. */
+/** The agents that this one started and that work or wait; those that have ended are reached from their call. */
 function SubagentBar({ subagents }: { readonly subagents: readonly Agent[] }) {
-  if (subagents.length === 0) return null;
+  const active = subagents.filter(({ state }) => state === "running" || state === "waiting");
+  if (active.length === 0) return null;
   return (
     <nav class="subagent-bar" aria-label="Subagents">
-      {subagents
+      {active
         .slice(-maxShownSubagents)
         .reverse()
         .map((agent) => (

@@ -21,7 +21,7 @@ export function UserRowView({ row }: { readonly row: UserRow }) {
   const text = isFolded ? lines.slice(0, foldedLines).join("\n").slice(0, foldedChars) : row.text;
   return (
     <div class="user-row">
-      <p class="user-name">{proseText(nameOf(row.by))}</p>
+      <p class="user-name">{capitalised(proseText(nameOf(row.by)))}</p>
       <div class="user-text" dir="auto">
         {proseText(text.slice(0, maxPromptChars))}
         {isFolded && "…"}
@@ -72,6 +72,10 @@ export function AssistantRowView({ row }: { readonly row: AssistantRow }) {
       {text !== "" && <Markdown text={text} isOpen={isOpen} />}
     </div>
   );
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function attachmentIcon(kind: string): IconName {

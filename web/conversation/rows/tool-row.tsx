@@ -46,7 +46,7 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
         {() => (
           <>
             <CallInputView row={row} hasDiff={diff !== null} />
-            {permission !== null && <PermissionLine permission={permission} />}
+            {permission !== null && !isWaiting && <PermissionLine permission={permission} />}
             {isWaiting && (
               <p>
                 <Button kind="primary" icon="approve" onClick={() => review(permission.request_id)}>
