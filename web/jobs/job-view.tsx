@@ -3,6 +3,7 @@ import type { Job } from "../../src/protocol/objects.ts";
 import { hrefOf } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { Page } from "../ui/page.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
 import { EmptyState, Spinner } from "../ui/states.tsx";
@@ -11,14 +12,13 @@ import { visible } from "../ui/visible-text.ts";
 import { DownloadLog } from "./download-log.tsx";
 import { JobOutput } from "./job-output.tsx";
 import { endText, markOf, sizeText } from "./job-words.ts";
-import { KillJob } from "./kill-job.tsx";
 import "./jobs-list.css";
 
 const back = { href: hrefOf("/jobs"), label: "Back to the jobs" };
 
 /** One job: its command whole, how it is, its output, and the way to end it. */
 export function JobView({ id }: { readonly id: string }) {
-  const { jobs, snapshot, may } = useSession();
+  const { jobs, snapshot, may, act } = useSession();
   const asksToKill = useSignal(false);
   const job = jobs.value.find((one) => one.id === id);
   if (job === undefined)
@@ -51,7 +51,26 @@ export function JobView({ id }: { readonly id: string }) {
       }
     >
       <JobOutput job={job} />
-      {asksToKill.value && <KillJob job={job} onClose={() => (asksToKill.value = false)} />}
+      {asksToKill.value && (
+        <ConfirmDialog
+          title="Stop this job?"
+          verb="Stop it"
+          keep="Let it run"
+          onClose={() => (asksToKill.value = false)}
+          onConfirm={() => {
+            asksToKill.value = false;
+            void act({ type: "job_kill", job: job.id });
+          }}
+        >
+          <p>
+            <code>{visible(job.command)}</code>
+          </p>
+          <p>
+            It and everything that it started are asked to end, and made to end after three seconds. Its
+            output stays.
+          </p>
+        </ConfirmDialog>
+      )}
     </Page>
   );
 }

@@ -3,9 +3,8 @@ import type { Access, Remote } from "../../src/protocol/objects.ts";
 import { errorText } from "../state/error-text.ts";
 import { useSession } from "../state/session.ts";
 import { toast } from "../state/toasts.ts";
-import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { List, Row } from "../ui/list.tsx";
 import { Segments } from "../ui/tab-list.tsx";
@@ -70,23 +69,18 @@ export function AccessSection({ remote }: { readonly remote: Remote }) {
         ))}
       </List>
       {wanted.value !== null && (
-        <Dialog
+        <ConfirmDialog
           title="Cut this page off?"
+          verb="Cut it off"
+          keep="Leave it as it is"
           onClose={() => (wanted.value = null)}
-          actions={
-            <>
-              <Button onClick={() => (wanted.value = null)}>Leave it as it is</Button>
-              <Button kind="danger" onClick={() => void change(wanted.value ?? remote.access)}>
-                Cut it off
-              </Button>
-            </>
-          }
+          onConfirm={() => void change(wanted.value ?? remote.access)}
         >
           <p>
             This page comes over the way that you close. It ends at once, and only somebody at the machine can
             open the way again.
           </p>
-        </Dialog>
+        </ConfirmDialog>
       )}
     </section>
   );

@@ -1,17 +1,18 @@
 import { useSignal } from "@preact/signals";
+import { limits } from "../../src/protocol/limits.ts";
 import type { Device } from "../../src/protocol/objects.ts";
 import { errorText } from "../state/error-text.ts";
 import { useSession } from "../state/session.ts";
 import { toast } from "../state/toasts.ts";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Row } from "../ui/list.tsx";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
+import { NameDialog } from "../ui/name-dialog.tsx";
 import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
 import { DeviceScopes } from "./device-scopes.tsx";
 import { deviceIcon } from "./device-words.ts";
-import { RenameDevice } from "./rename-device.tsx";
-import { RevokeDevice } from "./revoke-device.tsx";
 import { scopeNames } from "./scope-words.ts";
 
 interface DeviceRowProps {
@@ -66,8 +67,11 @@ export function DeviceRow({ device, onChanged }: DeviceRowProps) {
         actions={(isAdmin || device.current) && <Menu label={`More about ${name}`} items={items} />}
       />
       {asks.value === "rename" && (
-        <RenameDevice
+        <NameDialog
+          title="Rename the device"
           name={device.name}
+          maxChars={limits.deviceNameChars}
+          verb="Rename"
           onClose={close}
           onName={(next) => void send("PATCH", { name: next })}
         />
@@ -76,12 +80,17 @@ export function DeviceRow({ device, onChanged }: DeviceRowProps) {
         <DeviceScopes device={device} onClose={close} onScopes={(scopes) => void send("PATCH", { scopes })} />
       )}
       {asks.value === "revoke" && (
-        <RevokeDevice
-          name={name}
-          isCurrent={device.current}
+        <ConfirmDialog
+          title={device.current ? "Sign this device out?" : `Revoke ${name}?`}
+          verb={device.current ? "Sign out" : "Revoke"}
           onClose={close}
-          onRevoke={() => void send("DELETE")}
-        />
+          onConfirm={() => void send("DELETE")}
+        >
+          <p>
+            {device.current ? "This page" : "It"} is cut off at once and has to be paired again. What it
+            started goes on; codes that it made and nobody used die.
+          </p>
+        </ConfirmDialog>
       )}
     </>
   );

@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals";
+import { limits } from "../../src/protocol/limits.ts";
 import type { SessionRow } from "../../src/protocol/rest-objects.ts";
 import { errorText } from "../state/error-text.ts";
 import { hrefOf, navigate } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { toast } from "../state/toasts.ts";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { Row } from "../ui/list.tsx";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
+import { NameDialog } from "../ui/name-dialog.tsx";
 import { StateMark } from "../ui/state-mark.tsx";
 import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
-import { DeleteSession } from "./delete-session.tsx";
-import { RenameSession } from "./rename-session.tsx";
 import { rawSessionName } from "./session-rows.ts";
 import "./saved-session.css";
 
@@ -74,8 +75,12 @@ export function SavedSession({ row, mayChange }: SavedSessionProps) {
         actions={mayChange && <Menu label={`More about ${name}`} items={items} />}
       />
       {asks.value === "rename" && (
-        <RenameSession
+        <NameDialog
+          title="Rename the conversation"
+          label="Title"
           name={rawSessionName(row)}
+          maxChars={limits.labelChars}
+          verb="Rename"
           onClose={() => (asks.value = null)}
           onName={(title) => {
             asks.value = null;
@@ -84,7 +89,21 @@ export function SavedSession({ row, mayChange }: SavedSessionProps) {
         />
       )}
       {asks.value === "delete" && (
-        <DeleteSession name={name} onClose={() => (asks.value = null)} onDelete={() => void erase()} />
+        <ConfirmDialog
+          title="Delete this conversation?"
+          verb="Delete"
+          keep="Keep it"
+          onClose={() => (asks.value = null)}
+          onConfirm={() => void erase()}
+        >
+          <p>
+            <strong>{name}</strong>
+          </p>
+          <p>
+            All of it is removed from the daemon's machine and cannot be brought back. Put it away to keep it
+            out of sight only.
+          </p>
+        </ConfirmDialog>
       )}
     </>
   );
