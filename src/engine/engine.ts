@@ -4,31 +4,16 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { Agent, Job, JobOutput, Tab } from "../protocol/objects.ts";
 import type { Actor } from "./actor.ts";
 import type { Library } from "./library.ts";
+import type { PromptReceipt, ReceiptView } from "./receipts/prompt-receipt.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 import type { Places } from "./workspaces/places.ts";
 
-/** The answer to a prompt. A rejected one carries the error it was rejected with, also when it is read again. */
-export interface PromptReceipt {
-  readonly request_id: string | null;
-  readonly status: "accepted";
-  readonly workspace: string;
-  readonly tab: string;
-  readonly agent: string;
-  readonly turn: string;
-}
 /** The answer to `compact`. */
 export interface CompactReceipt {
   readonly workspace: string;
   readonly tab: string;
   readonly agent: string;
   readonly turn: string;
-}
-export interface ReceiptView {
-  readonly request_id: string;
-  readonly status: "accepted" | "rejected" | "unknown";
-  readonly agent: string | null;
-  readonly turn: string | null;
-  readonly message: string | null;
 }
 export interface SessionPage {
   /** Transcript records (events without deltas), oldest first. */

@@ -4,8 +4,8 @@ import { type Jsonl, openJsonl } from "../../lib/jsonl.ts";
 import { readJsonl } from "../../lib/jsonl-read.ts";
 import { StateFileError } from "../../lib/state-file.ts";
 import { asDiskRefusal, orRefuse } from "../disk-refusal.ts";
-import type { PromptReceipt, ReceiptView } from "../engine.ts";
 import { engineLimits } from "../engine-limits.ts";
+import type { PromptReceipt, ReceiptView } from "./prompt-receipt.ts";
 import {
   isFinalRefusal,
   isOfNewerVersion,

@@ -2,7 +2,7 @@ import type { CommandOf } from "../../protocol/commands.ts";
 import type { Agent } from "../../protocol/objects.ts";
 import type { Folder, SessionRow } from "../../protocol/rest-objects.ts";
 import type { Actor } from "../actor.ts";
-import type { PromptReceipt, ReceiptView } from "../engine.ts";
+import type { PromptReceipt, ReceiptView } from "../receipts/prompt-receipt.ts";
 
 export interface ProjectFolder {
   /** Real path. */

@@ -7,7 +7,7 @@ import type { Agents } from "../agents/agents.ts";
 import { createTurn, type LiveAgent, type Turn } from "../agents/live-agent.ts";
 import { newAgentDoc, startedRecord } from "../agents/new-agent.ts";
 import { orRefuse } from "../disk-refusal.ts";
-import type { PromptReceipt } from "../engine.ts";
+import type { PromptReceipt } from "../receipts/prompt-receipt.ts";
 import type { ReceiptStore, ReceiptTicket } from "../receipts/receipt-store.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
 import type { PreparePrompt } from "../slash/prepare-prompt.ts";

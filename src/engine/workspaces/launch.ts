@@ -2,7 +2,7 @@ import { SallyportError } from "../../errors.ts";
 import type { CommandOf } from "../../protocol/commands.ts";
 import type { TrustedNow } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
-import type { PromptReceipt } from "../engine.ts";
+import type { PromptReceipt } from "../receipts/prompt-receipt.ts";
 import { checkedName, noWorkspace } from "./place-names.ts";
 import type { Places } from "./places.ts";
 import { type TabCommands, tabNameOf } from "./tab-commands.ts";

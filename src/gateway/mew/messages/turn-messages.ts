@@ -1,4 +1,4 @@
-import type { PromptReceipt, ReceiptView } from "../../../engine/engine.ts";
+import type { PromptReceipt, ReceiptView } from "../../../engine/receipts/prompt-receipt.ts";
 import { SallyportError } from "../../../errors.ts";
 import { readUuid } from "../../../protocol/mew/ids.ts";
 import type { MewServerMessage } from "../../../protocol/mew/server-messages.ts";
