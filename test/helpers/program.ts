@@ -36,15 +36,15 @@ async function make(): Promise<string> {
     define: { __SALLYPORT_VERSION__: JSON.stringify(version) },
     logLevel: "error",
   });
-  await buildPage(join(temporary, "web"));
+  await buildPage(join(temporary, "web"), version);
   // Another test file may have been faster: its result is the same.
   await rename(temporary, folder).catch(() => rm(temporary, { recursive: true, force: true }));
   return program;
 }
 
 /** The page, as the build puts it beside the program. */
-async function buildPage(outdir: string): Promise<void> {
-  for (const [path, contents] of await bundlePage({ root: repository, version: "0.0.0", minify: false })) {
+async function buildPage(outdir: string, version: string): Promise<void> {
+  for (const [path, contents] of await bundlePage({ root: repository, version, minify: false })) {
     await mkdir(dirname(join(outdir, path)), { recursive: true });
     await writeFile(join(outdir, path), contents);
   }

@@ -16,14 +16,13 @@ import { BottomBar, SideNavigation } from "./navigation.tsx";
 import { Outlet } from "./outlet.tsx";
 import "./shell.css";
 import { ShellDialogs } from "./shell-dialogs.tsx";
-import { useUpdateNotice } from "./update-notice.ts";
+import { UpdateButton } from "./update-button.tsx";
 
 /** The paired page: three panes on a desk, one with a bottom bar on a phone. */
 export function Shell() {
   const { snapshot, waiting } = useSession();
   useEffect(listenForKeys, []);
   useAgentActions();
-  useUpdateNotice();
   useSignalEffect(() => {
     const count = waiting.value === 0 ? "" : `(${waiting.value}) `;
     document.title = `${count}${pageTitle.value === "" ? "" : `${pageTitle.value} – `}Sallyport`;
@@ -39,6 +38,7 @@ export function Shell() {
         <p class="brand">
           <span>Sallyport</span>
         </p>
+        <UpdateButton />
         <ConnectionMark />
       </header>
       <aside class="left-pane" aria-label="Workspace">

@@ -14,20 +14,15 @@ let lastId = 0;
 /** What is said for a few seconds at the edge of the page. */
 export const toasts = signal<readonly Toast[]>([]);
 
-/** Says something for a few seconds, twice as long with an action, and until it is dismissed if it is `isLasting`. */
+/** Says something for a few seconds; twice as long with an action. */
 export function toast(
   text: string,
-  options: {
-    readonly kind?: Toast["kind"];
-    readonly action?: Toast["action"];
-    readonly isLasting?: boolean;
-  } = {},
+  options: { readonly kind?: Toast["kind"]; readonly action?: Toast["action"] } = {},
 ): void {
   lastId += 1;
   const { kind = "info", action = null } = options;
   const shown: Toast = { id: lastId, text, kind, action };
   toasts.value = [...toasts.value.filter((other) => other.text !== text), shown].slice(-maxShown);
-  if (options.isLasting) return;
   setTimeout(() => dismissToast(shown.id), action === null ? shownMs : 2 * shownMs);
 }
 
