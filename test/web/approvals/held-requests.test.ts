@@ -53,8 +53,14 @@ describe("holdRequests", () => {
       fc.property(fc.array(fc.record({ open: list, waitMs: fc.nat({ max: 6_000 }) })), (steps) => {
         let held: readonly Held[] = [];
         let nowMs = 0;
-        for (const { open, waitMs } of steps) {
+        let before: readonly string[] = [];
+        const closed = new Set<string>();
+        for (const { open: ids, waitMs } of steps) {
           nowMs += waitMs;
+          // What was answered never waits again.
+          for (const id of before) if (!ids.includes(id)) closed.add(id);
+          before = ids;
+          const open = ids.filter((id) => !closed.has(id));
           const next = holdRequests(
             held,
             open.map((id) => waiting(id)),
