@@ -1,4 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { Agent, TabWithAgents } from "../../src/protocol/objects.ts";
+import { useActions } from "../state/actions.ts";
 import { hrefOf } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
@@ -11,24 +13,50 @@ import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
 import { agentName } from "./agent-name.ts";
 import { modeWords } from "./mode-words.ts";
+import { OpenFolder } from "./open-folder.tsx";
 import { startAgent } from "./start-agent.ts";
+import { TabMenu } from "./tab-menu.tsx";
+import { WorkspaceMenu } from "./workspace-menu.tsx";
 import "./work-page.css";
 
 /** Where work begins: the folders of the workspace, and the conversations in each. */
 export function WorkPage() {
-  const { workspace, tabs } = useSession();
+  const { workspace, tabs, may } = useSession();
+  const isOpening = useSignal(false);
+  const mayDrive = may("drive");
+  const open = (): void => {
+    isOpening.value = true;
+  };
+  useActions(
+    "work page",
+    mayDrive ? [{ id: "open folder", label: "Open a folder", section: "Work", keys: "o", run: open }] : [],
+    [mayDrive],
+  );
   return (
-    <Page title={visible(workspace.value?.name ?? "Work")}>
+    <Page
+      title={visible(workspace.value?.name ?? "Work")}
+      actions={
+        <>
+          {mayDrive && (
+            <Button icon="folder" onClick={open}>
+              Open a folder
+            </Button>
+          )}
+          <WorkspaceMenu />
+        </>
+      }
+    >
       {tabs.value.length === 0 && (
         <EmptyState icon="folder" title="No folder is open in this workspace">
           <p>
-            On the daemon's machine <code>sallyport prompt</code> opens the folder that it is called in.
+            Open one to work in it, or call <code>sallyport prompt</code> in it on the daemon's machine.
           </p>
         </EmptyState>
       )}
       {tabs.value.map((tab) => (
         <TabCard key={tab.id} tab={tab} />
       ))}
+      {isOpening.value && <OpenFolder onClose={() => (isOpening.value = false)} />}
     </Page>
   );
 }
@@ -50,8 +78,11 @@ function TabCard({ tab }: { readonly tab: TabWithAgents }) {
               </span>
             )}
             <span>{modeWords[tab.mode]}</span>
+            {tab.runtime !== "shell" && <span>{visible(tab.runtime)}</span>}
           </p>
+          {tab.note !== undefined && <p class="tab-facts">{visible(tab.note)}</p>}
         </div>
+        {session.may("drive") && <TabMenu tab={tab} />}
       </header>
       <List label={`Conversations in ${visible(tab.name)}`}>
         {tab.agents

@@ -1,0 +1,169 @@
+import { useSignal } from "@preact/signals";
+import type { TrustedNow } from "../../src/protocol/objects.ts";
+import type { Folder, ModelList, SessionList } from "../../src/protocol/rest-objects.ts";
+import { errorText } from "../state/error-text.ts";
+import { navigate } from "../state/router.ts";
+import { useSession } from "../state/session.ts";
+import { useRest } from "../state/use-rest.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { List, Row } from "../ui/list.tsx";
+import { ErrorState, Spinner } from "../ui/states.tsx";
+import { visible } from "../ui/visible-text.ts";
+import { crumbsOf, lastPart, recentFolders } from "./folder-path.ts";
+import { RuntimeField } from "./runtime-field.tsx";
+import { TrustFindings } from "./trust-findings.tsx";
+import "./open-folder.css";
+
+const maxRecent = 5;
+
+/** Chooses a folder of the daemon's machine and opens a tab for it. */
+export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
+  const session = useSession();
+  const at = useSignal<string | null>(null);
+  const query = at.value === null ? "" : `&path=${encodeURIComponent(at.value)}`;
+  const folder = useRest<Folder>(`/api/fs?limit=500${query}`);
+  const models = useRest<ModelList>("/api/models");
+  const sessions = useRest<SessionList>("/api/sessions?limit=100");
+  const runtime = useSignal<string | null>(null);
+  const problem = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const trusted = useSignal<TrustedNow | null>(null);
+  const open = session.tabs.value.map(({ cwd }) => cwd);
+  const recent = recentFolders(sessions.value?.sessions ?? [], open, maxRecent);
+  const chosenRuntime = runtime.value ?? models.value?.default_runtime ?? null;
+
+  async function create(cwd: string): Promise<void> {
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      const reply = await session.client.command({
+        type: "tab_create",
+        cwd,
+        ...(runtime.value === null ? {} : { runtime: runtime.value }),
+        ...(session.workspace.peek() === null ? {} : { workspace: session.workspace.peek()?.id ?? "" }),
+      });
+      const found = reply.trusted_now;
+      if (found !== undefined && hasSomething(found)) trusted.value = found;
+      else onClose();
+      navigate("/");
+    } catch (error) {
+      problem.value = errorText(error);
+    }
+    isBusy.value = false;
+  }
+
+  if (trusted.value !== null)
+    return (
+      <Dialog
+        title="This folder is trusted now"
+        onClose={onClose}
+        actions={<Button onClick={onClose}>Understood</Button>}
+      >
+        <TrustFindings found={trusted.value} />
+      </Dialog>
+    );
+  const here = folder.value;
+  return (
+    <Dialog
+      title="Open a folder"
+      size="large"
+      onClose={onClose}
+      actions={
+        <Button
+          kind="primary"
+          icon="folder"
+          isBusy={isBusy.value}
+          disabled={here === null}
+          onClick={() => here !== null && void create(here.path)}
+        >
+          {here === null ? "Open" : `Open ${visible(lastPart(here.path))}`}
+        </Button>
+      }
+    >
+      <p role="alert" class="problem-text">
+        {problem.value}
+      </p>
+      {at.value === null && recent.length > 0 && (
+        <section>
+          <h3>Recent</h3>
+          <List label="Recent folders">
+            {recent.map((cwd) => (
+              <Row
+                key={cwd}
+                lead={<Icon name="sessions" />}
+                title={visible(lastPart(cwd))}
+                detail={visible(cwd)}
+                onClick={() => void create(cwd)}
+              />
+            ))}
+          </List>
+        </section>
+      )}
+      {models.value !== null && chosenRuntime !== null && (
+        <RuntimeField
+          list={models.value}
+          value={chosenRuntime}
+          onValue={(name) => {
+            runtime.value = name;
+          }}
+        />
+      )}
+      {models.value?.add_agent != null && <p class="quiet-text">{models.value.add_agent}</p>}
+      {folder.problem !== null && <ErrorState problem={folder.problem} onRetry={folder.reload} />}
+      {here === null && folder.problem === null && <Spinner />}
+      {here !== null && (
+        <>
+          <Crumbs folder={here} onGo={(path) => (at.value = path)} />
+          <List label={`Folders in ${visible(here.path)}`}>
+            {here.entries
+              .filter(({ kind, hidden }) => kind === "folder" && !hidden)
+              .map(({ name, path, git }) => (
+                <Row
+                  key={path}
+                  lead={<Icon name="folder" />}
+                  title={visible(name)}
+                  detail={
+                    git !== null && (
+                      <>
+                        <Icon name="branch" /> {visible(git)}
+                      </>
+                    )
+                  }
+                  onClick={() => (at.value = path)}
+                />
+              ))}
+          </List>
+          {here.entries.length === 0 && <p class="quiet-text">No folders in here.</p>}
+          {(here.next !== null || here.truncated) && <p class="quiet-text">There are more than are shown.</p>}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Crumbs({ folder, onGo }: { readonly folder: Folder; readonly onGo: (path: string) => void }) {
+  const crumbs = crumbsOf(folder.root, folder.path);
+  return (
+    <nav class="crumbs" aria-label="The way to this folder">
+      <ol>
+        {crumbs.map(({ name, path }, index) => (
+          <li key={path}>
+            <button
+              type="button"
+              aria-current={index === crumbs.length - 1 ? "location" : undefined}
+              onClick={() => onGo(path)}
+            >
+              {visible(name)}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function hasSomething({ hooks, mcp_servers, commands, incomplete }: TrustedNow): boolean {
+  return hooks.length + mcp_servers.length + commands.length > 0 || incomplete;
+}
