@@ -1,3 +1,4 @@
+import { agentsCommand } from "./agents/agents.ts";
 import { attachCommand } from "./attach/attach.ts";
 import type { CommandSpec } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -27,6 +28,7 @@ const completed: readonly CommandSpec[] = [
   runCommand,
   promptCommand,
   attachCommand,
+  agentsCommand,
   jobsCommand,
   sessionsCommand,
   webCommand,

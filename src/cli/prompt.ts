@@ -13,15 +13,23 @@ import { namedId, openSession, type Session, tabOption } from "./session.ts";
 import { inline } from "./text.ts";
 import { createTurnText } from "./turn-text.ts";
 
+const maxLabelChars = 100;
+
 export const promptCommand: CommandSpec = {
   usage: "prompt <text...>",
   about:
     "Prompt an agent and show its turn; 0 when the turn is done. Approvals are asked for here if this is a terminal. Ctrl-C cancels the turn (130), a second one leaves it running.",
-  examples: ['sallyport prompt "cargo test"', 'sallyport prompt --tab . --json "git status"'],
+  examples: [
+    'sallyport prompt "cargo test"',
+    'sallyport prompt --tab . --json "git status"',
+    'sallyport prompt --tab . --runtime qwen "fix the tests"',
+  ],
   anywhere: true,
   options: [
     { flags: "--agent <id>", about: "an agent to go on with; without it a new one" },
     { flags: "--tab <dir>", about: "the folder of the new agent; without it the daemon's active tab" },
+    { flags: "--runtime <name>", about: "what runs the new agent: sallyport agents lists them" },
+    { flags: "--model <id>", about: "the model of the new agent" },
     { flags: "--queue", about: "if the agent is busy, reserve its next turn" },
     { flags: "--json", about: "print one event a line" },
   ],
@@ -30,6 +38,8 @@ export const promptCommand: CommandSpec = {
     if (text.trim() === "") throw usageError('The prompt is empty. As in: sallyport prompt "ls -l"');
     if (textOption(call, "agent") !== null && textOption(call, "tab") !== null)
       throw usageError("--agent has a tab already. Give --agent or --tab, not both.");
+    if (textOption(call, "agent") !== null && choosesRuntime(call))
+      throw usageError("--runtime and --model are for a new agent. Leave --agent away.");
     const session = await openSession(call);
     try {
       return await runTurn(call, session, text);
@@ -39,6 +49,29 @@ export const promptCommand: CommandSpec = {
   },
 };
 
+function choosesRuntime(call: Call): boolean {
+  return textOption(call, "runtime") !== null || textOption(call, "model") !== null;
+}
+
+/** The agent that is prompted: the named one, or a new one where its runtime or model was chosen; else the daemon makes it. */
+async function agentOption(
+  call: Call,
+  connection: Connection,
+  tab: string | null,
+  text: string,
+): Promise<string | null> {
+  if (!choosesRuntime(call)) return textOption(call, "agent");
+  const [runtime, model] = [textOption(call, "runtime"), textOption(call, "model")];
+  const started = await connection.command({
+    type: "agent_start",
+    label: text.slice(0, maxLabelChars),
+    ...(tab === null ? {} : { tab }),
+    ...(runtime === null ? {} : { runtime }),
+    ...(model === null ? {} : { model }),
+  });
+  return namedId(started.agent);
+}
+
 async function runTurn(call: Call, session: Session, text: string): Promise<number> {
   const { connection, target } = session;
   // What the prompt causes may arrive before its reply, so everything is kept from here on.
@@ -47,13 +80,13 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
   connection.closed.then(() => mailbox.put(null));
 
   const tab = await tabOption(call, connection);
-  const named = textOption(call, "agent");
+  const named = await agentOption(call, connection, tab, text);
   const ack = await connection.command({
     type: "prompt",
     text,
     request_id: newId(),
     ...(named === null ? {} : { agent: named }),
-    ...(tab === null ? {} : { tab }),
+    ...(tab === null || named !== null ? {} : { tab }),
     ...(isOn(call, "queue") ? { queue: true } : {}),
   });
   const agent = namedId(ack.agent);
