@@ -3,13 +3,12 @@ import type { AgentEvent } from "../../../protocol/events.ts";
 import { sessionIdOf, ulidOf } from "../../../protocol/mew/ids.ts";
 import type { MewServerMessage, MewServerMessageOf } from "../../../protocol/mew/server-messages.ts";
 import type { MewUsage } from "../../../protocol/mew/values.ts";
-import type { Agent } from "../../../protocol/objects.ts";
 import { createDelivery, type MewAudience, type MewDelivery } from "./delivery.ts";
 import { type Child, createFamily } from "./family.ts";
 import type { EventOf } from "./parts.ts";
 import { createAttention, type OpenCounts, permissionMessages, questionMessage } from "./requests.ts";
+import { addUsage, countTurn, createSessionBook } from "./session-book.ts";
 import { jobState, modelFields, modeName, todoList, withDone } from "./values.ts";
-import { createVoice, type Voice } from "./voice.ts";
 
 /**
  * Turns the engine's changes into mew messages. One for all connections, fed with every change from the daemon's start
@@ -32,46 +31,13 @@ export interface MewTranslator {
   lastTurnFailed(agent: string): boolean;
 }
 
-interface Session {
-  readonly voice: Voice;
-  row: Agent | null;
-  prompt: string;
-  usage: MewUsage | null;
-  contextTokens: number | null;
-  failed: boolean;
-}
-
-const noUsage: MewUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_tokens: 0,
-  cache_write_tokens: 0,
-  cost: 0,
-  turns: 0,
-};
 const titleChars = 200;
 
 export function createTranslator(): MewTranslator {
   const family = createFamily();
   const attention = createAttention();
-  const sessions = new Map<string, Session>();
+  const sessions = createSessionBook();
   let out: MewDelivery[] = [];
-
-  function sessionOf(agent: string): Session {
-    let session = sessions.get(agent);
-    if (!session) {
-      session = {
-        voice: createVoice(agent),
-        row: null,
-        prompt: "",
-        usage: null,
-        contextTokens: null,
-        failed: false,
-      };
-      sessions.set(agent, session);
-    }
-    return session;
-  }
 
   function tell(agent: string, message: MewServerMessage): void {
     out.push(createDelivery({ to: "session", agent }, message));
@@ -93,7 +59,7 @@ export function createTranslator(): MewTranslator {
     kind: MewServerMessageOf<"session_alert">["kind"],
     detail?: string,
   ): void {
-    const session = sessions.get(agent);
+    const session = sessions.peek(agent);
     const title = session?.row?.title ?? session?.row?.label ?? session?.prompt ?? "";
     tellAll({
       type: "session_alert",
@@ -127,15 +93,14 @@ export function createTranslator(): MewTranslator {
   }
 
   function endTurn(agent: string, event: EventOf<"turn_finished">): void {
-    const session = sessionOf(agent);
-    session.failed = event.outcome !== "done";
-    session.usage = { ...(session.usage ?? noUsage), turns: (session.usage?.turns ?? 0) + 1 };
+    const session = sessions.of(agent);
+    const usage = countTurn(session, event);
     const session_id = sessionIdOf(agent);
     tellAll({ type: "session_activity_changed", session_id, activity: "idle" });
     tellAll({
       type: "session_usage_changed",
       session_id,
-      usage: session.usage,
+      usage,
       ...(session.contextTokens === null ? {} : { context_tokens: session.contextTokens }),
     });
     tellAlert(agent, session.failed ? "turn_failed" : "turn_complete");
@@ -143,7 +108,7 @@ export function createTranslator(): MewTranslator {
 
   /** What an event of the agent at the top means beside its stream. */
   function takeOwn(agent: string, event: AgentEvent): void {
-    const session = sessionOf(agent);
+    const session = sessions.of(agent);
     switch (event.type) {
       case "turn_started":
         tellAll({ type: "session_activity_changed", session_id: sessionIdOf(agent), activity: "running" });
@@ -159,19 +124,9 @@ export function createTranslator(): MewTranslator {
         out.push(createDelivery(audience, { type: "todos_updated", todos: withDone(todos) }, "snake"));
         break;
       }
-      case "usage": {
-        const sum = session.usage ?? noUsage;
-        session.usage = {
-          input_tokens: sum.input_tokens + event.input_tokens,
-          output_tokens: sum.output_tokens + event.output_tokens,
-          cache_read_tokens: sum.cache_read_tokens + event.cache_read_tokens,
-          cache_write_tokens: sum.cache_write_tokens + event.cache_write_tokens,
-          cost: sum.cost + (event.cost ?? 0),
-          turns: sum.turns,
-        };
-        session.contextTokens = event.context_tokens ?? session.contextTokens;
+      case "usage":
+        addUsage(session, event);
         break;
-      }
       case "model_changed": {
         const { model = "", provider } = modelFields(session.row?.runtime ?? "", event.model);
         tell(agent, { type: "model_switched", provider, model });
@@ -220,7 +175,7 @@ export function createTranslator(): MewTranslator {
     }
     const before = event.type === "user_message" || event.type === "turn_started";
     if (before) takeOwn(agent, event);
-    for (const message of sessionOf(agent).voice.take(event)) tell(agent, message);
+    for (const message of sessions.of(agent).voice.take(event)) tell(agent, message);
     if (!before) takeOwn(agent, event);
   }
 
@@ -230,8 +185,14 @@ export function createTranslator(): MewTranslator {
         takeEvent(change.event, change.tab);
         break;
       case "agent_updated":
-        if (change.agent.state === "closed") sessions.delete(change.agent.id);
-        else if (change.agent.parent === null) sessionOf(change.agent.id).row = change.agent;
+        if (change.agent.state === "closed") sessions.forget(change.agent.id);
+        else if (change.agent.parent === null) sessions.of(change.agent.id).row = change.agent;
+        break;
+      case "tab_closed":
+        sessions.forgetTab(change.tab);
+        break;
+      case "session_deleted":
+        sessions.forget(change.session);
         break;
       case "job_started":
       case "job_finished": {
@@ -282,7 +243,7 @@ export function createTranslator(): MewTranslator {
     childOf: family.childOf,
     topOf: family.topOf,
     openCounts: attention.of,
-    usageOf: (agent) => sessions.get(agent)?.usage ?? null,
-    lastTurnFailed: (agent) => sessions.get(agent)?.failed ?? false,
+    usageOf: (agent) => sessions.peek(agent)?.usage ?? null,
+    lastTurnFailed: (agent) => sessions.peek(agent)?.failed ?? false,
   };
 }

@@ -392,10 +392,15 @@ describe("what a change means to mew clients", () => {
     ]);
   });
 
-  it("forgets an agent that was closed", () => {
+  it.each<[string, Change]>([
+    ["was closed", { type: "agent_updated", rev: 9, agent: { ...row, state: "closed" } }],
+    ["went with its tab", { type: "tab_closed", rev: 9, tab }],
+    ["was deleted", { type: "session_deleted", rev: 9, session: agent }],
+  ])("forgets an agent that %s", (_, change) => {
     const translator = createTranslator();
-    take(events([started, usage(100), done]), translator);
-    take([{ type: "agent_updated", rev: 9, agent: { ...row, state: "closed" } }], translator);
+    take([{ type: "agent_updated", rev: 1, agent: row }, ...events([started, usage(100), done])], translator);
+    expect(translator.usageOf(agent)).not.toBeNull();
+    take([change], translator);
     expect(translator.usageOf(agent)).toBeNull();
   });
 });
