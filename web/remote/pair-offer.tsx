@@ -49,21 +49,20 @@ export function PairOffer({ code, onAgain }: PairOfferProps) {
           }))}
         />
       )}
-      {offer !== undefined && (
-        <>
+      {offer?.kind === "local" ? (
+        <p class="problem-text">
+          Only the daemon's machine reaches this address. For a phone, start a tunnel or open the network, and
+          make a new code.
+        </p>
+      ) : (
+        offer !== undefined && (
           <img
             src={`data:image/svg+xml,${encodeURIComponent(offer.qr)}`}
             alt={`QR code for ${offer.address}`}
           />
-          <CopyButton isBare={false} label="Copy the link" text={offer.link} />
-        </>
+        )
       )}
-      {offer?.kind === "local" && (
-        <p class="problem-text">
-          Only the daemon's machine reaches this address. Start a tunnel, or open the network, and make a new
-          code.
-        </p>
-      )}
+      {offer !== undefined && <CopyButton isBare={false} label="Copy the link" text={offer.link} />}
       <p class="quiet-text">or open {offer?.address ?? "the page"} there and type</p>
       <p class="pair-code">{code.code}</p>
       <p class="quiet-text" role="timer">
