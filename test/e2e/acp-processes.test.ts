@@ -49,10 +49,10 @@ function isGone(pid: number): boolean {
 async function command(
   daemon: TestDaemon,
   body: Readonly<Record<string, unknown>>,
-): Promise<Record<string, never>> {
+): Promise<Record<string, string>> {
   const answer = await daemon.request("POST", "/api/command", { body });
   expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.json as Record<string, never>;
+  return answer.json as Record<string, string>;
 }
 async function records(daemon: TestDaemon, agent: string): Promise<readonly AgentEvent[]> {
   const answer = await daemon.request("GET", `/api/sessions/${agent}?limit=1000`);
@@ -70,7 +70,7 @@ describe("an ACP agent of a real daemon", () => {
   it("leaves nothing behind a kill -9 of the daemon, and its session goes on with the next one", async () => {
     const daemon = await startTestDaemon({ config, cwd: folder });
     const started = await command(daemon, { type: "agent_start", runtime: "scripted" });
-    const agent = started.agent as string;
+    const agent = started.agent ?? "";
     await command(daemon, {
       type: "prompt",
       agent,

@@ -15,10 +15,10 @@ export const acpLimits = {
   waitingForPeople: 16,
   /** Bytes that wait for an agent that does not read. */
   unsentBytes: 64 * 1024 * 1024,
-  initializeMs: 60_000,
+  initializeMs: 30_000,
   authenticateMs: 60_000,
   /** Opening a session starts MCP servers, and may load a long conversation. */
-  sessionMs: 180_000,
+  sessionMs: 120_000,
   /** From `session/cancel` to the end of the process of an agent that does not obey. */
   cancelMs: 3_000,
   /** From the end of its input to SIGKILL, with room for a loaded machine. */

@@ -57,13 +57,7 @@ export interface AcpAgentInfo {
 }
 
 /** One ACP agent behind the interface of all runtimes; `createAcpRuntime(spec, deps)` makes it. */
-export interface AcpRuntime extends Runtime {
-  /**
-   * Starts it, says hello (`initialize`) and ends it: what a health line says. Rejects with `SallyportError` whose
-   * message says why it does not run and what to do.
-   */
-  probe(signal: AbortSignal): Promise<AcpAgentInfo>;
-}
+export type AcpRuntime = Runtime;
 
 /** `spec` throws `SallyportError` when the agent is not configured or installed any more. */
 export type CreateAcpRuntime = (name: string, spec: () => AcpAgentSpec, deps: AcpRuntimeDeps) => AcpRuntime;

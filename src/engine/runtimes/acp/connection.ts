@@ -100,13 +100,12 @@ export async function connectAgent(agent: AgentProcess, handlers: ConnectionHand
     signal?.throwIfAborted();
     const end = new AbortController();
     const finished = new AbortController();
-    const given = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])]);
     const timer =
       timeoutMs === null
         ? undefined
         : setTimeout(() => end.abort(new NoAnswer(`no answer to ${method}`)), timeoutMs);
     const givenUp = new Promise<never>((_resolve, reject) => {
-      for (const each of [end.signal, given])
+      for (const each of [end.signal, lost.signal, ...(signal ? [signal] : [])])
         each.addEventListener("abort", () => reject(each.reason), { once: true, signal: finished.signal });
     });
     try {

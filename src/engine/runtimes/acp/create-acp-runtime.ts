@@ -1,18 +1,33 @@
 import { SallyportError } from "../../../errors.ts";
-import type { Runtime } from "../runtime.ts";
 import { type AcpAgent, createAcpAgent } from "./acp-agent.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { runAgent } from "./acp-session.ts";
-import type { AcpAgentInfo, AcpAgentSpec, AcpRuntime, AcpRuntimeDeps } from "./agent-spec.ts";
+import type { AcpAgentSpec, AcpRuntime, AcpRuntimeDeps } from "./agent-spec.ts";
+import { compactSession } from "./compact-session.ts";
 import { RefuseAgent } from "./connection.ts";
-import { mcpServersFor, openWithLogin } from "./handshake.ts";
-import { readSessionOptions, type SessionOptions } from "./session-options.ts";
+import { openWithLogin } from "./handshake.ts";
+import { createKnownOptions } from "./known-options.ts";
+import { readSessionOptions } from "./session-options.ts";
 
-const idleLookMs = 60_000;
+const lookMs = 60_000;
 
-/** What its own process does is its own business; said where it asks for the first time, and on its tabs. */
+const tools: NonNullable<AcpRuntime["tools"]> = [
+  {
+    name: "bash",
+    kind: "execute",
+    description: "Commands that the agent runs in a terminal of Sallyport, or asks to run.",
+  },
+  {
+    name: "edit",
+    kind: "edit",
+    description: "Files that the agent writes through Sallyport, or asks to write.",
+  },
+  { name: "read", kind: "safe", description: "Text files of the tab's folder." },
+];
+
+/** What its own process does is its own business: said where it asks for the first time, and on its tabs. */
 export function noteFor(title: string): string {
-  return `${title} is a program of its own. Sallyport's rules and this question cover what it asks for; what it does inside its own process, and what the folder makes it run when a session opens, they do not.`;
+  return `${title} is a program of its own. Sallyport's rules and questions cover what it asks for; what it does inside its own process, and what the folder makes it run when a session opens, they do not.`;
 }
 
 /**
@@ -23,11 +38,21 @@ export function noteFor(title: string): string {
 export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: AcpRuntimeDeps): AcpRuntime {
   const agents = new Map<string, AcpAgent>();
   const ending = new Set<Promise<void>>();
-  let known: SessionOptions | null = null;
+  const known = createKnownOptions(deps.homeFolder, name, deps.report);
+  const note = noteFor(titleOf(spec, name));
   let learnedMs: number | null = null;
   let learning: Promise<void> | null = null;
   let closed = false;
-  const note = noteFor(titleOf(spec, name));
+
+  const idleTimer = setInterval(() => {
+    for (const agent of agents.values()) if (mayRest(agent)) void stop(agent);
+  }, lookMs);
+  idleTimer.unref();
+
+  function mayRest(agent: AcpAgent): boolean {
+    const idleMs = performance.now() - agent.idleSinceMs;
+    return agent.running && !agent.busy && agent.canResume && idleMs > acpLimits.idleMs;
+  }
 
   function stop(agent: AcpAgent): Promise<void> {
     const stopped = agent.stop().finally(() => ending.delete(stopped));
@@ -35,21 +60,16 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
     return stopped;
   }
 
-  function takeOptions(options: SessionOptions): void {
-    if (options.models.length > 0) known = options;
-    learnedMs = performance.now();
-  }
-
   async function makeRoom(): Promise<void> {
     if (closed) throw new SallyportError("overloaded", "The daemon is stopping.");
-    if ([...agents.values()].filter((each) => each.running).length < acpLimits.processes) return;
-    const idle = [...agents.values()]
-      .filter((each) => each.running && !each.busy)
+    const running = [...agents.values()].filter((each) => each.running);
+    if (running.length < acpLimits.processes) return;
+    const [oldest] = running
+      .filter((each) => !each.busy)
       .sort(
         (one, other) =>
           Number(other.canResume) - Number(one.canResume) || one.idleSinceMs - other.idleSinceMs,
       );
-    const [oldest] = idle;
     if (!oldest)
       throw new SallyportError(
         "overloaded",
@@ -58,36 +78,29 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
     await stop(oldest);
   }
 
-  const idleTimer = setInterval(() => {
-    for (const agent of agents.values())
-      if (
-        agent.running &&
-        !agent.busy &&
-        agent.canResume &&
-        performance.now() - agent.idleSinceMs > acpLimits.idleMs
-      )
-        void stop(agent);
-  }, idleLookMs);
-  idleTimer.unref();
-
   function agentFor(id: string): AcpAgent {
-    const found = agents.get(id);
-    if (found) return found;
-    const agent = createAcpAgent({
-      id,
-      runtime: name,
-      spec,
-      deps,
-      note,
-      onOptions: takeOptions,
-      makeRoom,
-    });
+    const agent =
+      agents.get(id) ??
+      createAcpAgent({
+        id,
+        runtime: name,
+        spec,
+        deps,
+        note,
+        onOptions(options) {
+          learnedMs = performance.now();
+          if (options.models.length > 0) known.take(options);
+        },
+        makeRoom,
+      });
     agents.set(id, agent);
     return agent;
   }
 
-  function ask(cwd: string, signal: AbortSignal) {
-    return runAgent({
+  /** Opens a session that nobody uses, to see what it lets one choose. */
+  async function learn(cwd: string): Promise<void> {
+    const signal = AbortSignal.timeout(acpLimits.sessionMs);
+    const running = await runAgent({
       spec: spec(),
       cwd,
       deps,
@@ -98,23 +111,12 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
       onNotification: async () => undefined,
       onError: () => undefined,
     });
-  }
-
-  /** Opens a session that nobody uses, to see what it lets one choose. */
-  async function learn(cwd: string): Promise<void> {
-    const signal = AbortSignal.timeout(acpLimits.sessionMs);
-    const running = await ask(cwd, signal);
     try {
       const { connection, greeting, redact } = running;
-      const answer = await openWithLogin(
-        { connection, greeting, spec: running.spec, redact, signal },
-        "session/new",
-        {
-          cwd,
-          mcpServers: mcpServersFor([], greeting),
-        },
-      );
-      takeOptions(readSessionOptions(answer));
+      const how = { connection, greeting, spec: running.spec, redact, signal };
+      const options = readSessionOptions(await openWithLogin(how, "session/new", { cwd, mcpServers: [] }));
+      learnedMs = performance.now();
+      known.take(options);
     } catch (error) {
       throw running.problemOf(error);
     } finally {
@@ -123,45 +125,42 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
     }
   }
 
-  const runtime: Runtime = {
+  return {
     name,
     needsTrust: true,
     takesModel: true,
     note,
-    tools: [
-      {
-        name: "bash",
-        kind: "execute",
-        description: "Commands that the agent runs in a terminal of Sallyport, or asks to run.",
-      },
-      {
-        name: "edit",
-        kind: "edit",
-        description: "Files that the agent writes through Sallyport, or asks to write.",
-      },
-      { name: "read", kind: "safe", description: "Text files of the tab's folder." },
-    ],
+    tools,
     commands: (agent) => agents.get(agent)?.commands ?? [],
-    models: () =>
-      (known?.models ?? []).map(({ id, name: shown, contextTokens }) => ({
+    models() {
+      const { models = [], thinkingLevels: thinking = [] } = known.get() ?? {};
+      return models.map(({ id, name: shown, contextTokens }) => ({
         id,
         runtime: name,
         name: shown,
         context_tokens: contextTokens,
-      })),
+        ...(thinking.length === 0 ? {} : { thinking: [...thinking] }),
+      }));
+    },
     chooseModel(model) {
-      if (model === null) return known?.model ?? null;
-      if (known && !known.models.some(({ id }) => id === model))
-        throw new SallyportError(
-          "invalid_field",
-          `There is no such model; there are: ${known.models.map(({ id }) => id).join(", ")}.`,
-          { field: "model" },
+      const found = known.get();
+      if (model === null) return found?.model ?? null;
+      if (found && !found.models.some(({ id }) => id === model))
+        throw noSuch(
+          "model",
+          "model",
+          found.models.map(({ id }) => id),
         );
       return model;
     },
+    chooseThinking(thinking) {
+      const levels = known.get()?.thinkingLevels ?? [];
+      if (!levels.includes(thinking)) throw noSuch("thinking", "level", levels);
+      return thinking;
+    },
     async learnModels(cwd, model) {
-      if (known?.models.some(({ id }) => id === model)) return;
-      if (learnedMs !== null && performance.now() - learnedMs < idleLookMs) return;
+      if (known.get()?.models.some(({ id }) => id === model)) return;
+      if (learnedMs !== null && performance.now() - learnedMs < lookMs) return;
       learning ??= learn(cwd).finally(() => {
         learning = null;
       });
@@ -172,6 +171,7 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
         throw new SallyportError("invalid_field", "There is nothing in this prompt.", { field: "text" });
     },
     runTurn: (context) => agentFor(context.agent).runTurn(context),
+    compact: (context) => compactSession(context, agentFor(context.agent), titleOf(spec, name)),
     clear: (id) => agentFor(id).clear(),
     release(id) {
       const agent = agents.get(id);
@@ -186,17 +186,11 @@ export function createAcpRuntime(name: string, spec: () => AcpAgentSpec, deps: A
       await Promise.all(ending);
     },
   };
+}
 
-  return {
-    ...runtime,
-    async probe(signal): Promise<AcpAgentInfo> {
-      const running = await ask("/", signal);
-      running.connection.close("it was only asked how it is");
-      await running.process.stop();
-      const { agent, version, canResume, takesImages, authMethods } = running.greeting;
-      return { agent, version, canResume, takesImages, authMethods };
-    },
-  };
+function noSuch(field: string, what: string, there: readonly string[]): SallyportError {
+  const are = there.length === 0 ? "there is none to choose" : `there are: ${there.join(", ")}`;
+  return new SallyportError("invalid_field", `There is no such ${what}; ${are}.`, { field });
 }
 
 function titleOf(spec: () => AcpAgentSpec, name: string): string {

@@ -61,7 +61,7 @@ function linesOf(text: string, rawLine: unknown, rawLimit: unknown): string {
  */
 export async function writeTextFile(
   rawParams: unknown,
-  desk: TurnDesk,
+  desks: readonly [TurnDesk, ...TurnDesk[]],
   { homeFolder, signal }: { readonly homeFolder: string; readonly signal: AbortSignal },
 ): Promise<Record<string, never>> {
   const { path, content } = objectOf(rawParams);
@@ -71,8 +71,11 @@ export async function writeTextFile(
   const limits = { homeFolder, maxBytes: acpLimits.fileBytes };
   const target = await findWriteTarget(path, limits).catch(throwRefusal);
   const before = target.before?.toString("utf8") ?? null;
+  const isMeant = (each: TurnDesk): ToolCall | null =>
+    each.calls.findOpen((call) => isAbout(call, target, path, each.cwd));
+  const desk = desks.find(isMeant) ?? desks[0];
   const patch = desk.redact(cutText(unifiedDiff(target.realPath, before, text), acpLimits.diffChars));
-  const open = desk.calls.findOpen((call) => isAbout(call, target, path, desk.cwd));
+  const open = isMeant(desk);
   const covered = takeAllowed(desk.allowed.changes, target, before, text);
   const call = open ?? desk.calls.create("edit", `Write ${target.realPath}`, { path: target.realPath });
   await desk.calls.begin(call);

@@ -1,5 +1,6 @@
+import { limits } from "../../../protocol/limits.ts";
 import { acpLimits } from "./acp-limits.ts";
-import { countOf, listOf, objectOf, textOf } from "./raw-values.ts";
+import { countOf, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
 
 export interface AcpModel {
   readonly id: string;
@@ -13,64 +14,74 @@ export interface SessionOptions {
   readonly model: string | null;
   /** How the model is set: by a configuration option with this id, or by `session/set_model`. */
   readonly modelOption: string | null;
+  readonly thinkingLevels: readonly string[];
+  readonly thinking: string | null;
+  readonly thinkingOption: string | null;
   readonly mode: string | null;
   readonly modes: readonly { readonly id: string; readonly name: string }[];
 }
 
-export const noOptions: SessionOptions = {
-  models: [],
-  model: null,
-  modelOption: null,
-  mode: null,
-  modes: [],
-};
-
 /** Reads the answer to `session/new`, `session/load` or `session/resume`: configuration options, or the older `models` and `modes`. */
 export function readSessionOptions(rawAnswer: unknown): SessionOptions {
   const answer = objectOf(rawAnswer);
-  const byOption = readConfigOptions(answer.configOptions);
   const models = objectOf(answer.models);
   const modes = objectOf(answer.modes);
   return {
-    ...(byOption ?? {
-      models: readModels(models.availableModels),
-      model: textOf(models.currentModelId, 500),
-      modelOption: null,
-    }),
+    models: readModels(listOf(models.availableModels, acpLimits.models)),
+    model: textOf(models.currentModelId, limits.modelChars),
+    modelOption: null,
+    thinkingLevels: [],
+    thinking: null,
+    thinkingOption: null,
     mode: textOf(modes.currentModeId, 200),
     modes: listOf(modes.availableModes, 100).flatMap((raw) => {
       const { id, name } = objectOf(raw);
       return typeof id === "string" ? [{ id, name: textOf(name, 200) ?? id }] : [];
     }),
+    ...readConfigOptions(answer.configOptions),
   };
 }
 
-/** The model among configuration options; null where there is none to choose. */
-export function readConfigOptions(
-  rawOptions: unknown,
-): Pick<SessionOptions, "models" | "model" | "modelOption"> | null {
-  for (const raw of listOf(rawOptions, 100)) {
-    const option = objectOf(raw);
-    const id = textOf(option.id, 200);
-    if (id === null || (option.category !== "model" && !(option.category == null && id === "model")))
-      continue;
-    const choices = listOf(option.options, acpLimits.models).flatMap((choice) => {
-      const group = objectOf(choice).options;
-      return Array.isArray(group) ? listOf(group, acpLimits.models) : [choice];
-    });
-    return { models: readModels(choices), model: textOf(option.currentValue, 500), modelOption: id };
-  }
-  return null;
+/** What configuration options say of model and thinking; only what they say. */
+export function readConfigOptions(rawOptions: unknown): Partial<SessionOptions> {
+  const options = listOf(rawOptions, 100).map(objectOf);
+  const model = options.find((option) => isOf(option, "model"));
+  const thinking = options.find((option) => isOf(option, "thought_level"));
+  return {
+    ...(model && {
+      models: readModels(choicesOf(model)),
+      model: textOf(model.currentValue, limits.modelChars),
+      modelOption: textOf(model.id, 200),
+    }),
+    ...(thinking && {
+      thinkingLevels: choicesOf(thinking).flatMap(
+        (raw) => textOf(objectOf(raw).value, limits.modelChars) ?? [],
+      ),
+      thinking: textOf(thinking.currentValue, limits.modelChars),
+      thinkingOption: textOf(thinking.id, 200),
+    }),
+  };
 }
 
-function readModels(raw: unknown): readonly AcpModel[] {
-  return listOf(raw, acpLimits.models).flatMap((each) => {
-    const { modelId, value, id, name, _meta } = objectOf(each);
-    const found = textOf(modelId ?? value ?? id, 500);
-    if (found === null || found === "") return [];
+function isOf(option: RawObject, category: string): boolean {
+  return typeof option.id === "string" && (option.category ?? option.id) === category;
+}
+
+/** The choices of a select option, those of groups one behind the other. */
+function choicesOf(option: RawObject): readonly unknown[] {
+  return listOf(option.options, acpLimits.models).flatMap((choice) => {
+    const group = objectOf(choice).options;
+    return Array.isArray(group) ? listOf(group, acpLimits.models) : [choice];
+  });
+}
+
+function readModels(raw: readonly unknown[]): readonly AcpModel[] {
+  return raw.flatMap((each) => {
+    const { modelId, value, name, _meta } = objectOf(each);
+    const id = modelId ?? value;
+    // A longer one could not be asked for.
+    if (typeof id !== "string" || id === "" || id.length > limits.modelChars) return [];
     const { contextLimit, context_window: contextWindow } = objectOf(_meta);
-    return [
-      { id: found, name: textOf(name, 200) ?? found, contextTokens: countOf(contextLimit ?? contextWindow) },
-    ];
+    return [{ id, name: textOf(name, 200) ?? id, contextTokens: countOf(contextLimit ?? contextWindow) }];
   });
 }

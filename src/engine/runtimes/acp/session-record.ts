@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { writeFileAtomic } from "../../../lib/atomic-file.ts";
+import { createChecker } from "../../../lib/checker.ts";
 import { readSecretFile } from "../../../lib/secret-file.ts";
 import { orRefuse } from "../../disk-refusal.ts";
 
@@ -15,7 +15,7 @@ const SessionRecordSchema = Type.Object({
   cwd: Type.String(),
 });
 export type SessionRecord = Static<typeof SessionRecordSchema>;
-const schema = Compile(SessionRecordSchema);
+const schema = createChecker(SessionRecordSchema);
 const maxBytes = 64 * 1024;
 
 /** Null where there is none that can be used: then a new session begins. */
@@ -32,7 +32,7 @@ export async function readSessionRecord(
   }
   try {
     const value: unknown = JSON.parse(file.text);
-    if (schema.Check(value)) return value;
+    if (schema.check(value)) return value;
   } catch {
     // Told below: what is no JSON is no record either.
   }

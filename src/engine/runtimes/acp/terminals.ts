@@ -22,7 +22,11 @@ interface Terminal {
 
 /** The terminals of one agent: commands run by the machinery of jobs, each a call that is judged, shown and ended with the turn. */
 export interface Terminals {
-  create(rawParams: unknown, desk: TurnDesk, signal: AbortSignal): Promise<{ terminalId: string }>;
+  create(
+    rawParams: unknown,
+    desks: readonly [TurnDesk, ...TurnDesk[]],
+    signal: AbortSignal,
+  ): Promise<{ terminalId: string }>;
   output(rawParams: unknown): unknown;
   waitForExit(rawParams: unknown, signal: AbortSignal): Promise<unknown>;
   kill(rawParams: unknown): Promise<Record<string, never>>;
@@ -53,7 +57,11 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     return terminal;
   }
 
-  async function create(rawParams: unknown, desk: TurnDesk, signal: AbortSignal) {
+  async function create(
+    rawParams: unknown,
+    desks: readonly [TurnDesk, ...TurnDesk[]],
+    signal: AbortSignal,
+  ): Promise<{ terminalId: string }> {
     if (
       terminals.size + starting >= acpLimits.terminals ||
       running().length + starting >= acpLimits.runningTerminals
@@ -61,7 +69,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       throw new RefuseAgent(-32603, "There are too many terminals. Release those that are not needed.");
     starting += 1;
     try {
-      return await begin(rawParams, desk, signal);
+      return await begin(rawParams, desks, signal);
     } finally {
       starting -= 1;
     }
@@ -69,14 +77,15 @@ export function createTerminals(options: TerminalsOptions): Terminals {
 
   async function begin(
     rawParams: unknown,
-    desk: TurnDesk,
+    desks: readonly [TurnDesk, ...TurnDesk[]],
     signal: AbortSignal,
   ): Promise<{ terminalId: string }> {
     const params = objectOf(rawParams);
-    const line = await commandLine(params, desk.cwd, options).catch(throwRefusal);
-    const call =
-      desk.calls.findOpen((open) => !open.hasTerminal && commandOf(open) === line.shown) ??
-      desk.calls.create("execute", line.shown, { command: line.text });
+    const line = await commandLine(params, desks[0].cwd, options).catch(throwRefusal);
+    const isMeant = (each: TurnDesk): ToolCall | null =>
+      each.calls.findOpen((open) => !open.hasTerminal && commandOf(open) === line.shown);
+    const desk = desks.find(isMeant) ?? desks[0];
+    const call = isMeant(desk) ?? desk.calls.create("execute", line.shown, { command: line.text });
     call.hasTerminal = true;
     await desk.calls.begin(call);
     const permit = await desk.permit({

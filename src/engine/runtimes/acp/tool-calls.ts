@@ -52,6 +52,8 @@ export interface ToolCalls {
   begin(call: ToolCall): Promise<void>;
   print(call: ToolCall, text: string): void;
   end(call: ToolCall, end: CallEnd): Promise<void>;
+  /** The call of that id of the agent; null for one that was never heard of. */
+  known(theirs: string): ToolCall | null;
   /** A call that began and did not end, for which `where` holds. */
   findOpen(where: (call: ToolCall) => boolean): ToolCall | null;
 }
@@ -180,6 +182,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
         print(call, call.output.slice(call.streamed.length));
       return call;
     },
+    known: (theirs) => known.get(theirs) ?? null,
     create: add,
     begin,
     print,

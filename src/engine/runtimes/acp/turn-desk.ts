@@ -18,7 +18,7 @@ export interface TurnDesk {
   askQuestion(question: TurnQuestion): Promise<QuestionAnswer>;
 }
 
-export interface DeskOptions extends Omit<TurnDesk, "permit" | "askQuestion" | "allowed"> {
+export interface DeskOptions extends Omit<TurnDesk, "permit" | "askQuestion"> {
   /** Said with the first request of the agent. */
   readonly takeNote: () => string | null;
 }
@@ -39,8 +39,12 @@ export function createTurnDesk({ takeNote, ...desk }: DeskOptions): TurnDesk {
   }
 
   return {
-    ...desk,
-    allowed: { changes: [], reads: new Set() },
+    context: desk.context,
+    cwd: desk.cwd,
+    calls: desk.calls,
+    speech: desk.speech,
+    redact: desk.redact,
+    allowed: desk.allowed,
     permit: (call) =>
       oneOfFew(() => {
         const note = takeNote();

@@ -2,6 +2,7 @@ import type { AgentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { cutText, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
 import { createSpeech } from "./speech.ts";
+import { createSubagentDesks } from "./subagent-desks.ts";
 import type { Terminals } from "./terminals.ts";
 import { contentText, createToolCalls, type ToolCall } from "./tool-calls.ts";
 import { createTurnDesk, type TurnDesk } from "./turn-desk.ts";
@@ -9,8 +10,13 @@ import type { UsageCount } from "./usage-count.ts";
 
 /** One turn of an agent: turns what it tells into events. */
 export interface AcpTurn {
+  /** Of the agent itself. */
   readonly desk: TurnDesk;
-  /** Takes one `session/update` in. Throws when the transcript cannot be written, or the turn says too much. */
+  /** Of the agent itself and of its subagents. */
+  readonly desks: () => readonly TurnDesk[];
+  /** Whose call it is: the agent's, or that of a subagent of it, which is started when it is first heard of. */
+  deskOf(rawToolCall: unknown): Promise<TurnDesk>;
+  /** Takes one `session/update` in. Throws when the transcript cannot be written. */
   update(rawUpdate: unknown): Promise<void>;
   /** Records what was said last. */
   finish(): Promise<void>;
@@ -35,16 +41,15 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
   const { context, redact, terminals, usage } = options;
   let spentChars = 0;
   let began = false;
-  const speech = createSpeech(options);
-  const calls = createToolCalls({ ...options, beforeRecord: speech.finish, spend });
-  const desk = createTurnDesk({
-    context,
-    cwd: options.cwd,
-    calls,
-    speech,
-    redact,
-    takeNote: options.takeNote,
-  });
+  const allowed: TurnDesk["allowed"] = { changes: [], reads: new Set() };
+  const desk = deskFor(context);
+  const subagents = createSubagentDesks({ main: desk, deskFor });
+
+  function deskFor(of: AgentContext): TurnDesk {
+    const speech = createSpeech({ ...options, context: of });
+    const calls = createToolCalls({ ...options, context: of, beforeRecord: speech.finish, spend });
+    return createTurnDesk({ ...options, context: of, calls, speech, allowed });
+  }
 
   function spend(chars: number): void {
     spentChars += chars;
@@ -55,17 +60,20 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
     usage.takeMeta(update._meta);
     const text = contentText(update.content);
     spend(text.length);
+    const { speech } = await subagents.deskOf(update);
     await speech.say(kind, text, textOf(update.messageId, 500));
   }
 
   async function toolCall(update: RawObject): Promise<void> {
+    const { calls } = await subagents.deskOf(update);
     const call = calls.take(update);
     if (!call || call.state === "ended") return;
     showTerminal(call, update.content);
     const { status } = update;
     if (status === "in_progress") await calls.begin(call);
-    if (status === "completed" || status === "failed")
-      await calls.end(call, { output: outputOf(call), isError: status === "failed" });
+    if (status !== "completed" && status !== "failed") return;
+    await subagents.endOf(call, status === "failed");
+    await calls.end(call, { output: outputOf(call), isError: status === "failed" });
   }
 
   /** A terminal that the agent shows in this call has a call of its own, unless it prints into this one. */
@@ -75,10 +83,6 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
       const own = type === "terminal" ? terminals.callOf(terminalId) : null;
       if (own && own !== call && call.output === "") call.output = own.streamed;
     }
-  }
-
-  function outputOf(call: ToolCall): string {
-    return call.hasTerminal ? call.streamed : call.output;
   }
 
   async function plan(update: RawObject): Promise<void> {
@@ -94,6 +98,8 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
 
   return {
     desk,
+    desks: () => [desk, ...subagents.all()],
+    deskOf: (rawToolCall) => subagents.deskOf(objectOf(rawToolCall)),
     get began() {
       return began;
     },
@@ -133,9 +139,14 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
       }
     },
     async finish() {
-      await speech.finish();
+      await subagents.endAll();
+      await desk.speech.finish();
       const event = usage.event();
       if (event !== null && !context.signal.aborted) await context.record(event);
     },
   };
+}
+
+function outputOf(call: ToolCall): string {
+  return call.hasTerminal ? call.streamed : call.output;
 }
