@@ -1,110 +1,13 @@
-import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import WebSocket from "ws";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
-
-// A client written from the dialect's document alone: it shares no code with the daemon, and speaks it in both spellings.
-
-// biome-ignore lint/suspicious/noExplicitAny: its messages are asserted field by field
-type Message = any;
-type Spelling = "camel" | "snake";
+import { type Message, MewClient, type Spelling } from "./support/mew-client.ts";
 
 const slowMs = 60_000;
-const patienceMs = 30_000;
 
-const snake = (tag: string): string => tag.replace(/(?!^)([A-Z])/g, "_$1").toLowerCase();
-
-class MewClient {
-  readonly messages: Message[] = [];
-  readonly #spelling: Spelling;
-  readonly #ws: WebSocket;
-  #woken: () => void = () => undefined;
-  /** Messages before this were waited for already. */
-  #read = 0;
-
-  private constructor(ws: WebSocket, spelling: Spelling) {
-    this.#ws = ws;
-    this.#spelling = spelling;
-    ws.on("message", (data, isBinary) => {
-      if (isBinary) throw new Error("a binary frame");
-      this.messages.push(JSON.parse(data.toString()));
-      this.#woken();
-    });
-    ws.on("close", () => this.#woken());
-  }
-
-  static async connect(daemon: TestDaemon, spelling: Spelling, path = "/mew"): Promise<MewClient> {
-    const ws = new WebSocket(`${daemon.url.replace("http", "ws")}${path}?token=${daemon.token}`);
-    const client = new MewClient(ws, spelling);
-    await once(ws, "open");
-    return client;
-  }
-
-  /** A tag of the document in the spelling of this client. */
-  tag(tag: string): string {
-    return this.#spelling === "camel" ? tag : snake(tag);
-  }
-
-  send(tag: string, fields: object = {}): void {
-    this.#ws.send(JSON.stringify({ type: this.tag(tag), ...fields }));
-  }
-  sendRaw(data: string | Buffer): void {
-    this.#ws.send(data);
-  }
-
-  /** The next message of a type, passing over others; those that were passed over are gone for later waits. */
-  async next(tag: string, fits: (message: Message) => boolean = () => true): Promise<Message> {
-    const wanted = this.tag(tag);
-    const endMs = Date.now() + patienceMs;
-    for (;;) {
-      while (this.#read < this.messages.length) {
-        const message = this.messages[this.#read];
-        this.#read += 1;
-        if (message.type === wanted && fits(message)) return message;
-      }
-      const leftMs = endMs - Date.now();
-      if (this.#ws.readyState !== WebSocket.OPEN || leftMs <= 0)
-        throw new Error(`no ${wanted} came; the last were ${JSON.stringify(this.messages.slice(-8))}`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, leftMs);
-        this.#woken = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-  event(tag: string, fits: (event: Message) => boolean = () => true): Promise<Message> {
-    const wanted = this.tag(tag);
-    return this.next("Provider", ({ event }) => event.type === wanted && fits(event));
-  }
-  /** The end of the turn that runs. */
-  turnEnd(): Promise<Message> {
-    return this.event("MessageEnd", ({ finish }) => finish === "stop");
-  }
-  async ask(tag: string, fields: object, answer: string): Promise<Message> {
-    this.send(tag, fields);
-    return this.next(answer);
-  }
-
-  /** What was sent as history on the way to here. */
-  history(): Message[] {
-    const tag = this.#spelling === "camel" ? "SessionHistory" : "session_history_page";
-    const last = this.messages.findLast((message) => message.type === tag);
-    if (!last) throw new Error("no history came");
-    return last.messages;
-  }
-
-  async close(): Promise<void> {
-    if (this.#ws.readyState === WebSocket.CLOSED) return;
-    const closed = once(this.#ws, "close");
-    this.#ws.close();
-    await closed;
-  }
-}
+const words = Array.from({ length: 120 }, (_, at) => `word${at} `).join("");
 
 let daemon: TestDaemon;
 let folder: string;
@@ -162,9 +65,25 @@ beforeAll(async () => {
       .map((step) => JSON.stringify(step))
       .join("\n"),
   );
+  const speech = join(folder, "speech.jsonl");
+  await writeFile(
+    speech,
+    [
+      { type: "thinking_delta", text: words, word_ms: 1 },
+      { type: "text_delta", text: words, word_ms: 1 },
+      { type: "assistant_message" },
+      { type: "text_delta", text: words, word_ms: 1 },
+      { type: "assistant_message" },
+    ]
+      .map((step) => JSON.stringify(step))
+      .join("\n"),
+  );
   daemon = await startTestDaemon({
     cwd: folder,
-    config: `[replay.family]\nscript = ${JSON.stringify(script)}\n`,
+    config: [
+      `[replay.family]\nscript = ${JSON.stringify(script)}\n`,
+      `[replay.speech]\nscript = ${JSON.stringify(speech)}\n`,
+    ].join("\n"),
   });
 }, slowMs);
 
@@ -172,6 +91,46 @@ afterAll(async () => {
   for (const each of clients) await each.close();
   await disposeDaemons();
   await rm(folder, { recursive: true, force: true });
+});
+
+describe("clients that come in the middle of a turn", () => {
+  it("miss nothing and see nothing twice, whenever they attach", { timeout: slowMs }, async () => {
+    const cwd = join(folder, "speech");
+    await mkdir(cwd);
+    await daemon.request("POST", "/api/command", {
+      body: { type: "tab_create", cwd, runtime: "replay", mode: "autopilot" },
+    });
+    const first = await client("camel");
+    const { session_id } = await first.ask("NewSession", { cwd }, "SessionReady");
+    const models = await first.ask("ListModels", {}, "ModelList");
+    const { provider, model } = models.models.find((each: Message) => each.model.includes("speech"));
+    await first.ask("SwitchModel", { provider, model }, "ModelSwitched");
+    first.send("Prompt", { text: "speak", attachments: [] });
+    await first.event("PartDelta");
+    const late: MewClient[] = [];
+    let over = false;
+    const end = first.turnEnd().then(() => {
+      over = true;
+    });
+    while (!over && late.length < 24) {
+      const next = await client(late.length % 2 === 0 ? "snake" : "camel");
+      await next.ask("AttachSession", { session_id }, "SessionReady");
+      late.push(next);
+    }
+    expect(late.length).toBeGreaterThan(0);
+    await end;
+    const screens: [string, string][][] = [];
+    for (const each of [first, ...late]) {
+      await each.ask("Ping", {}, "Pong");
+      screens.push([...each.screen()].sort());
+    }
+    const after = await client("snake");
+    await after.ask("AttachSession", { session_id }, "SessionReady");
+    await after.ask("Ping", {}, "Pong");
+    const whole = [...after.screen()].sort();
+    expect(whole.map(([, text]) => text)).toEqual([words, words, words]);
+    for (const screen of screens) expect(screen).toEqual(whole);
+  });
 });
 
 describe.each(["camel", "snake"] as const)("a client in the spelling %s", (spelling) => {
