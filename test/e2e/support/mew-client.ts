@@ -4,7 +4,7 @@ import type { TestDaemon } from "../../helpers/daemon.ts";
 
 // A client written from the dialect's document alone: it shares no code with the daemon, and speaks it in both spellings.
 
-// biome-ignore lint/suspicious/noExplicitAny: its messages are asserted field by field
+/** Tests read fields of messages whose shape they assert. */
 export type Message = any;
 export type Spelling = "camel" | "snake";
 
