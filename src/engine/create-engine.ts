@@ -31,19 +31,18 @@ import { createSessionFlags } from "./sessions/session-flags.ts";
 import { shutDown } from "./shut-down.ts";
 import { createAnnouncer } from "./transcripts/announcer.ts";
 import { createEventSequence } from "./transcripts/event-sequence.ts";
-import { checkSessionId, readSession } from "./transcripts/read-session.ts";
+import { createSessionReader } from "./transcripts/session-reader.ts";
 import { beginCompaction } from "./turns/compact.ts";
 import { createPrompts } from "./turns/prompts.ts";
 import { recoverAgent, turnWasAccepted } from "./turns/recover-agent.ts";
 import { createTurnRunner } from "./turns/turn-runner.ts";
-import { loadWorkspaces } from "./workspaces/load-workspaces.ts";
+import { openWorkspaceStore } from "./workspaces/open-store.ts";
 import { createProjectDefaults } from "./workspaces/project-defaults.ts";
-import { createTabCommands, tabNameOf } from "./workspaces/tab-commands.ts";
+import { createTabCommands } from "./workspaces/tab-commands.ts";
 import { createNewTabRuntime, createTabRuntime } from "./workspaces/tab-runtime.ts";
 import { createTrustedFolders } from "./workspaces/trusted-folders.ts";
 import type { TabDoc } from "./workspaces/workspace-doc.ts";
-import { createWorkspaceStore } from "./workspaces/workspace-store.ts";
-import { createWorkspaces, freshWorkspace, newTabDoc } from "./workspaces/workspaces.ts";
+import { createWorkspaces } from "./workspaces/workspaces.ts";
 
 export interface EngineOptions {
   /** Home of the daemon, with `workspaces/`, `sessions/` and `receipts.jsonl`. */
@@ -109,27 +108,15 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const announcer = createAnnouncer(sequence);
   const trusted = createTrustedFolders(state);
   const projectDefaults = createProjectDefaults(state);
-  const loaded = await loadWorkspaces(workspacesFolder);
-  for (const problem of loaded.problems) report(problem);
-  const store = createWorkspaceStore({ folder: workspacesFolder, docs: loaded.docs, report });
-  if (store.list().length === 0) {
-    const tab = await firstTab();
-    await store.create(freshWorkspace(tab, now()));
-  }
-
-  async function firstTab(): Promise<TabDoc | null> {
-    for (const folder of [options.startFolder, options.browseRoot()]) {
-      try {
-        const cwd = await resolveCwd(folder, false);
-        await trusted.add(cwd);
-        return newTabDoc({ cwd, name: tabNameOf(cwd), mode: "ask", runtime: tabRuntime() });
-      } catch (error) {
-        if (!(error instanceof SallyportError) || error.code === "disk_full") throw error;
-        report(`the first tab was not opened at ${folder}: ${error.message}`);
-      }
-    }
-    return null;
-  }
+  const store = await openWorkspaceStore({
+    folder: workspacesFolder,
+    firstFolders: [options.startFolder, options.browseRoot()],
+    resolveCwd,
+    trusted,
+    tabRuntime,
+    now,
+    report,
+  });
 
   const permissions = createPermissions({ now });
   const questions = createQuestions({ now });
@@ -390,23 +377,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       return jobs.follow(jobId, more);
     },
     killJob: (jobId, actor) => jobCommands.kill(jobId, actor),
-    async readSession(agentId, page) {
-      checkSessionId(agentId);
-      const isKnown = store.findAgent(agentId) !== null;
-      const agent = isKnown ? agents.get(agentId) : null;
-      // A full disk must not keep anybody from reading what there is.
-      if (agent)
-        await recover(agent).catch((error: Error) => report(`${agentId} not recovered: ${error.message}`));
-      return readSession({
-        sessionsFolder,
-        announcer,
-        agent: agentId,
-        isKnown,
-        streaming: agent?.streaming ?? null,
-        before: page.before,
-        limit: page.limit,
-      });
-    },
+    readSession: createSessionReader({ store, agents, announcer, recover, sessionsFolder, report }),
     close() {
       closing ??= Promise.resolve().then(async () => {
         await shutDown({ agents, receipts, store, runtimes, report });

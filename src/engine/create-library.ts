@@ -110,6 +110,12 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
     index.recheckAll().catch((error: unknown) => report(`sessions could not be looked at: ${String(error)}`));
   }
 
+  async function allSessions(): Promise<readonly SessionFacts[]> {
+    await orRefuse(index.refresh());
+    recheckSometimes();
+    return index.rows();
+  }
+
   return {
     listWorkspaces: () => store.list().map(workspaceRow),
     async listSessions(query) {
@@ -162,11 +168,14 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
         });
       return rowOf(facts);
     },
-    async allSessions() {
-      await orRefuse(index.refresh());
-      recheckSometimes();
-      return index.rows();
+    async newestSessions(max) {
+      const facts = await allSessions();
+      return facts
+        .filter((each) => each.parent === null)
+        .slice(0, max)
+        .map(rowOf);
     },
+    allSessions,
     usage: (days) => orRefuse(usage.usage(days, now())),
     browse: (query) =>
       listFolder(query, {

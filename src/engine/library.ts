@@ -47,6 +47,7 @@ export interface Library {
 export interface SessionLibrary {
   /** Throws `not_found`. */
   session(id: string): Promise<SessionRow>;
+  newestSessions(max: number): Promise<readonly SessionRow[]>;
   /** Newest first. */
   allSessions(): Promise<readonly SessionFacts[]>;
 }

@@ -9,6 +9,7 @@ const notHere = (): never => {
 export function fakeSessions(overrides: Partial<Sessions> = {}): Sessions {
   return {
     get: async () => notHere(),
+    list: async () => [],
     update: async () => notHere(),
     regenerateTitle: async () => notHere(),
     clear: async () => notHere(),

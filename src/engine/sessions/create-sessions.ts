@@ -103,6 +103,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   return {
     get: (id) => library.session(id),
+    list: (max) => library.newestSessions(max),
     async update({ session: id, title, pinned, archived }, actor) {
       committing(actor)();
       await library.session(id);
@@ -160,6 +161,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       agent.live = false;
       agents.announceAgent(id);
       await agent.transcript.release();
+      // It may have been prompted in between.
+      if (agent.current || agent.live) return;
       const runtime = options.runtimes.get(store.findAgent(id)?.agent.runtime ?? "");
       await runtime?.release?.(id);
     },

@@ -24,6 +24,8 @@ export interface FilePreview {
 export interface Sessions {
   /** Throws `not_found`. */
   get(id: string): Promise<SessionRow>;
+  /** The newest sessions, without those of subagents. */
+  list(max: number): Promise<readonly SessionRow[]>;
   /** Title, pin and archive marks. Throws `not_found`, `conflict` (busy: it is being closed), `disk_full`. */
   update(command: CommandOf<"session_update">, actor: Actor): Promise<SessionRow>;
   /** Makes a title of the first line of the first prompt. Throws `invalid_field` where there is none. */

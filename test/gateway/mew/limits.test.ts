@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { mewScopes } from "../../../src/auth/scope-table.ts";
+import { mewScopes, type ScopeRow } from "../../../src/auth/scope-table.ts";
 import { createMessageTable, type MewHandlers } from "../../../src/gateway/mew/message-table.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import {
@@ -141,10 +141,9 @@ describe("scopes", () => {
       const socket = await app.mew("snake");
       const held = new Set<string>(scopes);
       for (const type of types) {
-        const row: { needs: readonly string[]; alsoNeeds?: (input: Message) => readonly string[] } =
-          mewScopes[type];
+        const row: ScopeRow = mewScopes[type];
         const message = messageOf(type);
-        const needs = [...row.needs, ...(row.alsoNeeds?.(message) ?? [])];
+        const needs = [...row.needs, ...(row.alsoNeeds?.(message) ?? [])] as Scope[];
         const missing = needs.filter((scope) => !held.has(scope));
         if (missing.length === 0) continue;
         const error = await socket.ask(message, "error");

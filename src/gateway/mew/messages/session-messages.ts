@@ -91,7 +91,7 @@ export const sessionMessages: SessionMessages = {
     await attach(context, row, false);
   },
   async list_sessions(_message, { client, engine, hub }) {
-    const { sessions } = await engine.library.listSessions({ limit: maxListed });
+    const sessions = await engine.sessions.list(maxListed);
     client.send({
       type: "session_list",
       sessions: sessions.map((row) =>
