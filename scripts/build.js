@@ -22,6 +22,10 @@ const external = [
   "bufferutil",
   "utf-8-validate",
   "pino-pretty",
+  // Of Fastify, and never loaded: no route gives it a schema, and nobody injects requests.
+  "@fastify/ajv-compiler",
+  "@fastify/fast-json-stringify-compiler",
+  "light-my-request",
 ];
 
 const shebang = "#!/usr/bin/env node\n";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../lib/checker.ts";
 import { checkAgents, checkMcpServers, checkRuntime } from "./check-agents.ts";
 import { checkOrigins, checkTls, checkTrustedProxies } from "./check-gate.ts";
 import { checkDoors, checkHost, checkHosts } from "./check-listen.ts";
@@ -44,8 +44,7 @@ const checks: readonly ((raw: RawConfig) => ConfigProblem | null)[] = [
   checkPush,
 ];
 
-const compileSchema = () => Compile(ConfigSchema);
-let compiled: ReturnType<typeof compileSchema> | null = null;
+const config = createChecker(ConfigSchema);
 
 /**
  * Parses the text of `config.toml` whole: syntax, keys, types, rules between options, defaults. Nothing of a wrong file
@@ -57,10 +56,8 @@ export function parseConfig(text: string, options: ParseConfigOptions): Config {
   if (Buffer.byteLength(text) > maxConfigBytes)
     throw new ConfigError(`${options.path} is larger than ${maxConfigBytes / 1024} KiB.`);
   const raw = parseToml(text, options.path);
-  compiled ??= compileSchema();
-  const validator = compiled;
-  if (!validator.Check(raw)) refuse(schemaProblem(raw, validator.Errors(raw)), text, options.path);
-  const valid = raw as RawConfig;
+  if (!config.check(raw)) refuse(schemaProblem(raw, config.compiled().Errors(raw)), text, options.path);
+  const valid: RawConfig = raw;
   for (const check of checks) {
     const problem = check(valid);
     if (problem !== null) refuse(problem, text, options.path);

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../lib/checker.ts";
 import type { StateFile } from "../lib/state-file.ts";
 import { AccessSchema } from "../protocol/objects.ts";
 
@@ -21,6 +21,7 @@ export interface StateStore {
   /** Counts at once in memory; resolves when it is on disk, rejects when the disk refuses (memory keeps it). Calls are written in order. */
   update(change: Partial<DaemonState>): Promise<void>;
 }
+const stored = createChecker(StateSchema);
 
 const section = "daemon";
 const firstState: DaemonState = { access: "off", host: null, door_ports: {} };
@@ -32,7 +33,7 @@ const firstState: DaemonState = { access: "off", host: null, door_ports: {} };
  */
 export function openDaemonState(file: StateFile): StateStore {
   const raw = file.get(section);
-  if (raw !== undefined && !Compile(StateSchema).Check(raw)) throw file.damaged(section);
+  if (raw !== undefined && !stored.check(raw)) throw file.damaged(section);
   let current: DaemonState = raw === undefined ? firstState : (raw as DaemonState);
   return {
     get current() {

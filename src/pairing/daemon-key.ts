@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import type { TokenKey, TokenKeys } from "../auth/device-token.ts";
+import { createChecker } from "../lib/checker.ts";
 import { randomSecret } from "../lib/ids.ts";
 
 const KeySchema = Type.Object(
@@ -18,7 +18,7 @@ const KeyFileSchema = Type.Object(
 );
 type StoredKey = Static<typeof KeySchema>;
 
-const checkKeyFile = Compile(KeyFileSchema);
+const keyFile = createChecker(KeyFileSchema);
 
 /** The content of a new `daemon.key`. The key before the current one stays beside it, so that its tokens still count. */
 export function newKeyFile(created: string, previous: StoredKey | null = null): string {
@@ -35,7 +35,7 @@ export function parseKeyFile(rawText: string): TokenKeys | null {
     // Damaged: the caller names the file and stops.
     return null;
   }
-  if (!checkKeyFile.Check(raw)) return null;
+  if (!keyFile.check(raw)) return null;
   if (raw.previous?.kid === raw.current.kid) return null;
   const current = toTokenKey(raw.current);
   const previous = raw.previous && toTokenKey(raw.previous);

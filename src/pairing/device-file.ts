@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { tokenHashPattern } from "../auth/token-hash.ts";
+import { createChecker } from "../lib/checker.ts";
 import { type FileFormat, migrateText } from "../lib/migrate.ts";
 import { limits } from "../protocol/limits.ts";
 import { DeviceKindSchema } from "../protocol/objects.ts";
@@ -35,7 +35,7 @@ export type StoredDevice = Static<typeof StoredDeviceSchema>;
 /** The format of `devices.json`, and how older ones become it. */
 export const deviceFormat: FileFormat = { version: 1, migrations: [] };
 
-const checkDeviceFile = Compile(DeviceFileSchema);
+const deviceFile = createChecker(DeviceFileSchema);
 
 export type DeviceFileResult =
   | { readonly ok: true; readonly devices: readonly StoredDevice[] }
@@ -46,7 +46,7 @@ export function parseDeviceFile(rawText: string): DeviceFileResult {
   const found = migrateText(rawText, deviceFormat);
   if (!found.ok) return found;
   const raw = found.value;
-  if (!checkDeviceFile.Check(raw)) return { ok: false, problem: "it is damaged" };
+  if (!deviceFile.check(raw)) return { ok: false, problem: "it is damaged" };
   if (new Set(raw.devices.map(({ id }) => id)).size !== raw.devices.length)
     return { ok: false, problem: "it lists a device twice" };
   const times = raw.devices.flatMap(({ created, expires, last_seen }) => [created, expires, last_seen]);

@@ -1,6 +1,6 @@
 import { createECDH, createPublicKey } from "node:crypto";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../lib/checker.ts";
 import { type FileFormat, migrateText } from "../lib/migrate.ts";
 import { PushKindSchema } from "../protocol/push.ts";
 
@@ -48,9 +48,7 @@ export interface PushFile {
 /** The format of `push.json`, and how older ones become it. */
 export const pushFormat: FileFormat = { version: 1, migrations: [] };
 
-const compile = () => Compile(PushFileSchema);
-/** Made when there is a file: most daemons have none, and it costs time at the start. */
-let checkPushFile: ReturnType<typeof compile> | null = null;
+const pushFile = createChecker(PushFileSchema);
 
 export type PushFileResult =
   | { readonly ok: true; readonly file: PushFile }
@@ -61,8 +59,7 @@ export function parsePushFile(rawText: string): PushFileResult {
   const found = migrateText(rawText, pushFormat);
   if (!found.ok) return found;
   const raw = found.value;
-  checkPushFile ??= compile();
-  if (!checkPushFile.Check(raw)) return { ok: false, problem: "it is damaged" };
+  if (!pushFile.check(raw)) return { ok: false, problem: "it is damaged" };
   for (const key of ["id", "endpoint"] as const)
     if (new Set(raw.subscriptions.map((each) => each[key])).size !== raw.subscriptions.length)
       return { ok: false, problem: "it lists a subscription twice" };

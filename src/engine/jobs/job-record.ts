@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile, type Validator } from "typebox/compile";
+import { createChecker } from "../../lib/checker.ts";
 import { type FileFormat, migrateText } from "../../lib/migrate.ts";
 import { type Job, JobStateSchema } from "../../protocol/objects.ts";
 
@@ -40,13 +40,12 @@ const JobRecordSchema = Type.Object({
 /** What `jobs/<id>.json` holds. */
 export type JobRecord = Static<typeof JobRecordSchema>;
 
-let validator: Validator | null = null;
+const checker = createChecker(JobRecordSchema);
 
 /** Reads a job file; null when it is damaged, belongs to another id, or a newer version wrote it. */
 export function parseJobRecord(id: string, rawText: string): JobRecord | null {
-  validator ??= Compile(JobRecordSchema);
   const found = migrateText(rawText, jobFormat);
-  if (!found.ok || !validator.Check(found.value)) return null;
+  if (!found.ok || !checker.check(found.value)) return null;
   const record = found.value as JobRecord;
   if (record.id !== id || Number.isNaN(Date.parse(record.started))) return null;
   const endedOk = record.ended !== null && !Number.isNaN(Date.parse(record.ended));

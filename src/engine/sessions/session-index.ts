@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../../lib/checker.ts";
 import { isId } from "../../lib/ids.ts";
 import { transcriptPath } from "../transcripts/transcript.ts";
 import { createCacheFile } from "./cache-file.ts";
@@ -39,7 +39,8 @@ export interface SessionIndexOptions {
 }
 
 const CacheSchema = Type.Object({ version: Type.Literal(1), sessions: Type.Array(SessionFactsSchema) });
-const compiledCache = Compile(CacheSchema);
+/** One value with a row for each session: walked, it would take seconds. */
+const cacheForm = createChecker(CacheSchema, { walks: 0 });
 
 export function createSessionIndex(options: SessionIndexOptions): SessionIndex {
   const { folder } = options;
@@ -52,7 +53,7 @@ export function createSessionIndex(options: SessionIndexOptions): SessionIndex {
   let saveTimer: NodeJS.Timeout | null = null;
   const cache = createCacheFile<Static<typeof CacheSchema>>({
     path: options.cachePath,
-    parse: (value) => (compiledCache.Check(value) ? value : null),
+    parse: (value) => (cacheForm.check(value) ? value : null),
     report: options.report,
   });
 

@@ -1,8 +1,8 @@
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { writeFileAtomic } from "../../lib/atomic-file.ts";
+import { createChecker } from "../../lib/checker.ts";
 import { readSecretFile } from "../../lib/secret-file.ts";
 import { BySchema } from "../../protocol/objects.ts";
 import { orRefuse } from "../disk-refusal.ts";
@@ -23,7 +23,7 @@ const ReservedPromptSchema = Type.Object({
   seq: Type.Number(),
 });
 export type ReservedPrompt = Static<typeof ReservedPromptSchema>;
-const schema = Compile(ReservedPromptSchema);
+const schema = createChecker(ReservedPromptSchema);
 
 /** Throws `disk_full`. */
 export async function writeReservedPrompt(
@@ -44,7 +44,7 @@ export async function readReservedPrompt(
   if (!file.ok) return file.problem === "missing" ? null : `${path}: ${file.detail}`;
   try {
     const value: unknown = JSON.parse(file.text);
-    return schema.Check(value) ? value : `${path} is not a reserved prompt`;
+    return schema.check(value) ? value : `${path} is not a reserved prompt`;
   } catch {
     return `${path} is not JSON`;
   }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../../lib/checker.ts";
 import type { Usage } from "../../protocol/rest-objects.ts";
 import { createCacheFile } from "../sessions/cache-file.ts";
 import { coalesced, forEachBounded } from "../sessions/coalesce.ts";
@@ -23,7 +23,8 @@ export interface UsageIndexOptions {
 }
 
 const CacheSchema = Type.Object({ version: Type.Literal(1), sessions: Type.Array(SessionUsageSchema) });
-const compiledCache = Compile(CacheSchema);
+/** One value with a row for each session: walked, it would take seconds. */
+const cacheForm = createChecker(CacheSchema, { walks: 0 });
 
 export function createUsageIndex(options: UsageIndexOptions): UsageIndex {
   const { folder, sessions } = options;
@@ -31,7 +32,7 @@ export function createUsageIndex(options: UsageIndexOptions): UsageIndex {
   let loaded = false;
   const cache = createCacheFile<Static<typeof CacheSchema>>({
     path: options.cachePath,
-    parse: (value) => (compiledCache.Check(value) ? value : null),
+    parse: (value) => (cacheForm.check(value) ? value : null),
     report: options.report,
   });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../../lib/checker.ts";
 import type { StateFile } from "../../lib/state-file.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import { engineLimits } from "../engine-limits.ts";
@@ -14,7 +14,7 @@ const DefaultsSchema = Type.Array(
   }),
 );
 type StoredDefault = Readonly<Static<typeof DefaultsSchema>[number]>;
-const schema = Compile(DefaultsSchema);
+const schema = createChecker(DefaultsSchema);
 
 export type ProjectDefault = Pick<StoredDefault, "runtime" | "model">;
 
@@ -28,7 +28,7 @@ export interface ProjectDefaults {
 /** Throws `StateFileError` when the section is damaged. Over the bound the oldest choice is forgotten. */
 export function createProjectDefaults(state: StateFile): ProjectDefaults {
   const raw = state.get(section) ?? [];
-  if (!schema.Check(raw)) throw state.damaged(section);
+  if (!schema.check(raw)) throw state.damaged(section);
   let stored: readonly StoredDefault[] = raw;
 
   return {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../../lib/checker.ts";
 import { isId } from "../../lib/ids.ts";
 import { type FileFormat, migrateText } from "../../lib/migrate.ts";
 import { ModeSchema } from "../../protocol/objects.ts";
@@ -57,7 +57,7 @@ export type WorkspaceDoc = Frozen<Static<typeof WorkspaceDocSchema>>;
 /** The format of `workspaces/<id>.json`, and how older ones become it. */
 export const workspaceFormat: FileFormat = { version: 1, migrations: [] };
 
-const schema = Compile(WorkspaceDocSchema);
+const schema = createChecker(WorkspaceDocSchema);
 
 /**
  * Parses the text of a workspace file. Returns the document, or in a phrase what is wrong with it.
@@ -68,9 +68,8 @@ export function parseWorkspace(text: string, expectedId: string): WorkspaceDoc |
   const found = migrateText(text, workspaceFormat);
   if (!found.ok) return found.problem;
   const { value } = found;
-  if (!schema.Check(value)) {
-    const first = schema.Errors(value)[0];
-    return `it is not a workspace (${first?.instancePath || "/"})`;
+  if (!schema.check(value)) {
+    return `it is not a workspace (${schema.firstWrong(value) || "/"})`;
   }
   if (value.id !== expectedId) return "its id is not the one in its name";
   const ids = idsOf(value);
