@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
-import { type Message, MewClient, type Spelling } from "./support/mew-client.ts";
+import type { Message } from "../helpers/socket.ts";
+import { MewClient, type Spelling } from "./support/mew-client.ts";
 
 const slowMs = 60_000;
 

@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 import type { TestDaemon } from "../../helpers/daemon.ts";
+import type { Message } from "../../helpers/socket.ts";
 
 // A client written from the dialect's document alone: it shares no code with the daemon, and speaks it in both spellings.
 
-/** Tests read fields of messages whose shape they assert. */
-export type Message = any;
 export type Spelling = "camel" | "snake";
 
 const patienceMs = 30_000;
