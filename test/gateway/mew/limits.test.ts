@@ -10,7 +10,6 @@ import {
 } from "../../../src/protocol/mew/client-messages.ts";
 import type { Scope } from "../../../src/protocol/scopes.ts";
 import { local } from "../../engine/support/engine-fixture.ts";
-import type { Message } from "../../helpers/socket.ts";
 import { deviceLease } from "../harness.ts";
 import { type MewApp, newSession, startMew, turnEnded } from "./harness.ts";
 
