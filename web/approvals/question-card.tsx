@@ -71,7 +71,7 @@ export function QuestionCard({ held, request, counts, isSettled, onAnswered, isF
         (session.may("approve") ? (
           <div class="answers">
             <Button class={isSettled ? "" : "resting"} onClick={(event) => void send(event, true)}>
-              Skip
+              No answer
             </Button>
             <Button
               kind="primary"

@@ -53,8 +53,8 @@ describe("holdRequests", () => {
       fc.property(fc.array(fc.record({ open: list, waitMs: fc.nat({ max: 6_000 }) })), (steps) => {
         let held: readonly Held[] = [];
         let nowMs = 0;
-        let before: readonly string[] = [];
-        const closed = new Set<string>();
+        let before: readonly ("a" | "b" | "c" | "d" | "e")[] = [];
+        const closed = new Set<(typeof before)[number]>();
         for (const { open: ids, waitMs } of steps) {
           nowMs += waitMs;
           // What was answered never waits again.
