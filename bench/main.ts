@@ -1,5 +1,6 @@
 import { type Outcome, printFigure, writeResults } from "./harness/report.ts";
 import type { Row } from "./harness/row.ts";
+import { agentChunk } from "./rows/agent-chunk.ts";
 import { fanOut } from "./rows/fan-out.ts";
 import { forgedTokens } from "./rows/forged-tokens.ts";
 import { gate } from "./rows/gate.ts";
@@ -12,6 +13,9 @@ import { revoke } from "./rows/revoke.ts";
 import { sessions } from "./rows/sessions.ts";
 import { slowReader } from "./rows/slow-reader.ts";
 import { start } from "./rows/start.ts";
+import { tunnelChatter } from "./rows/tunnel-chatter.ts";
+import { tunnelDoor } from "./rows/tunnel-door.ts";
+import { tunnelRedial } from "./rows/tunnel-redial.ts";
 import { watching } from "./rows/watching.ts";
 
 const rows: Readonly<Record<string, Row>> = {
@@ -28,6 +32,10 @@ const rows: Readonly<Record<string, Row>> = {
   "forged-tokens": forgedTokens,
   revoke,
   watching,
+  "agent-chunk": agentChunk,
+  "tunnel-door": tunnelDoor,
+  "tunnel-redial": tunnelRedial,
+  "tunnel-chatter": tunnelChatter,
 };
 
 const names = process.argv.slice(2);
