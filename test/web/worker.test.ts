@@ -41,8 +41,8 @@ describe("the installed page", () => {
     await page.reload();
     await page.getByText(/Reconnecting in \d+ s/).waitFor();
     await page.getByText("does not answer").first().waitFor();
-    daemon.setDown(false);
     await page.getByRole("button", { name: "Try now" }).click();
+    daemon.setDown(false);
     await live();
   });
 

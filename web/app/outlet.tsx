@@ -1,31 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import type { PageProps, PageRow } from "../routes/page-row.ts";
-import { pages } from "../routes/pages.ts";
-import { hrefOf, match, path } from "../state/router.ts";
+import type { PageProps } from "../routes/page-row.ts";
+import { hrefOf, path } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { LinkButton } from "../ui/button.tsx";
 import { Page } from "../ui/page.tsx";
 import { EmptyState, ErrorState, Spinner } from "../ui/states.tsx";
 import { MorePage } from "./more-page.tsx";
-
-/** Loaded once, and there at once when it is shown again. */
-const loaded = new Map<PageRow, ComponentType<PageProps>>();
-
-export interface FoundPage {
-  readonly row: PageRow;
-  readonly params: Readonly<Record<string, string>>;
-}
-
-/** The page at a path; null where there is none. */
-export function findPage(at: string): FoundPage | null {
-  for (const row of pages) {
-    const params = match(row.path, at);
-    if (params !== null) return { row, params };
-  }
-  return null;
-}
+import { type FoundPage, findPage, loadedPage, loadPage } from "./page-loader.ts";
 
 /** Shows the page at the current path. */
 export function Outlet() {
@@ -44,15 +27,13 @@ export function Outlet() {
 }
 
 function Loaded({ row, params }: FoundPage) {
-  const view = useSignal<ComponentType<PageProps> | null>(loaded.get(row) ?? null);
+  const view = useSignal<ComponentType<PageProps> | null>(loadedPage(row));
   const problem = useSignal(false);
   const session = useSession();
   const load = async (): Promise<void> => {
     problem.value = false;
     try {
-      const component = await row.load();
-      loaded.set(row, component);
-      view.value = component;
+      view.value = await loadPage(row);
     } catch {
       problem.value = true; // Offline, or the daemon was updated: both are said below.
     }

@@ -62,6 +62,13 @@ export async function begin(entry: Entry): Promise<void> {
   if (credential !== null) return open(credential, entry);
   if (entry.kind === "ticket") return trade({ ticket: entry.ticket }, browser.name);
   if (entry.kind === "token") return tradeToken(entry.token);
+  if (entry.kind === "code") {
+    // The page has come from there a moment ago: whoever answers is asked with the code itself.
+    const read = readPairingCode(entry.rawCode);
+    if (read.ok) return trade({ code: read.code }, browser.name);
+    askForCode(entry.rawCode, `The link holds no whole code. ${read.hint}`);
+    return;
+  }
   phase.value = { kind: "starting" };
   try {
     await hello(base.replace(/\/$/, ""), sendWithFetch);
@@ -69,11 +76,7 @@ export async function begin(entry: Entry): Promise<void> {
     if (thisRun === run) showTrouble(troubleOf(error), entry);
     return;
   }
-  if (thisRun !== run) return;
-  if (entry.kind === "none") return askForCode("", null);
-  const read = readPairingCode(entry.rawCode);
-  if (!read.ok) return askForCode(entry.rawCode, `The link holds no whole code. ${read.hint}`);
-  return trade({ code: read.code }, browser.name);
+  if (thisRun === run) askForCode("", null);
 }
 
 /** Trades a code that was typed or scanned. */
