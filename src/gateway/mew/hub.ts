@@ -210,7 +210,7 @@ export function createMewHub(options: MewHubOptions): MewHub {
       session.stopGrace?.();
       session.stopGrace = null;
       session.unloads = false;
-      refresh(session, row);
+      refresh(session);
       session.clients.set(client, session.nextClientId);
       session.nextClientId += 1;
       client.session = session;
@@ -228,11 +228,13 @@ export function createMewHub(options: MewHubOptions): MewHub {
     },
     leave,
     depart,
-    prompted(session, turn) {
+    prompted(known, turn) {
+      const session = sessions.get(known.agent) ?? known;
       session.legacyTurn = turn;
-      session.turn ??= turn;
       if (session.clients.size > 0 || session.stopGrace || options.detachGraceSeconds() < 0) return;
-      if (!sessions.has(session.agent)) sessions.set(session.agent, session);
+      // Nobody was there any more when it was accepted, and the session may have been unloaded.
+      sessions.set(session.agent, session);
+      refresh(session);
       graceEnded(session);
     },
     close() {
@@ -245,14 +247,14 @@ export function createMewHub(options: MewHubOptions): MewHub {
   };
 
   /** What the engine says of the agent and its tab at this moment. */
-  function refresh(session: MewSession, row: SessionRow): void {
-    if (!engine.places.list().some(({ id }) => id === row.workspace) || row.workspace === null) return;
-    const { tabs } = engine.snapshot(row.workspace).workspace;
-    for (const tab of tabs) {
-      const agent = tab.agents.find((each) => each.id === session.agent);
-      if (!agent) continue;
-      takeAgent(session, agent);
-      takeTab(session, tab);
-    }
+  function refresh(session: MewSession): void {
+    for (const { id } of engine.places.list())
+      for (const tab of engine.snapshot(id).workspace.tabs) {
+        const agent = tab.agents.find((each) => each.id === session.agent);
+        if (!agent) continue;
+        takeAgent(session, agent);
+        takeTab(session, tab);
+        return;
+      }
   }
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../src/lib/ids.ts";
 import { ulidOf } from "../../../src/protocol/mew/ids.ts";
 import { local } from "../../engine/support/engine-fixture.ts";
+import type { MewSocket } from "../../helpers/mew-socket.ts";
 import type { Message } from "../../helpers/socket.ts";
 import { deviceLease } from "../harness.ts";
 import { type MewApp, newSession, promptsIn, startMew, turnEnded } from "./harness.ts";
@@ -137,17 +138,23 @@ describe("attaching", () => {
     const first = await app.mew();
     const id = await newSession(first);
     first.send({ type: "Prompt", text: "talk" });
-    await first.waitFor((message) => message.event?.type === "PartDelta");
-    const second = await app.mew();
-    const history = await second.ask({ type: "AttachSession", session_id: id }, "SessionHistory");
-    await second.waitFor(turnEnded);
-    const part = history.messages.at(-1).parts[0];
-    const deltas = second.messages.filter((message) => message.event?.type === "PartDelta");
-    expect(part.text + deltas.map(({ event }) => event.delta).join("")).toBe(
-      "one two three four five six seven eight",
-    );
-    for (const { event } of deltas) expect(event.part_id).toBe(part.id);
-    expect(second.messages.filter((message) => message.event?.type === "PartStart")).toEqual([]);
+    const deltasOf = (socket: MewSocket) =>
+      socket.messages.filter((message) => message.event?.type === "PartDelta");
+    const joined = Array.from({ length: 6 }, async (_, n) => {
+      await first.waitFor(() => deltasOf(first).length > n);
+      const socket = await app.mew();
+      const history = await socket.ask({ type: "AttachSession", session_id: id }, "SessionHistory");
+      await first.waitFor(turnEnded);
+      await socket.settle();
+      const part = history.messages.at(-1).parts[0];
+      const deltas = deltasOf(socket);
+      expect(part.text + deltas.map(({ event }) => event.delta).join("")).toBe(
+        "one two three four five six seven eight",
+      );
+      for (const { event } of deltas) expect(event.part_id).toBe(part.id);
+      expect(socket.messages.filter((message) => message.event?.type === "PartStart")).toEqual([]);
+    });
+    await Promise.all(joined);
   });
 
   it("sees live what a native client does, and the other way round", async () => {

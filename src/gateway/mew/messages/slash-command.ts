@@ -89,12 +89,11 @@ export const slashMessages: Pick<MewHandlers, "slash_command"> = {
     if (command) text = await command.run(session, args, context);
     else if (name === "help") text = help(own);
     else if (own.some((each) => each.name === name)) {
-      const { turn } = await promptAttached(
+      await promptAttached(
         context,
         { text: `/${name}${args === "" ? "" : ` ${args}`}`, attachments: [] },
         false,
       );
-      context.hub.prompted(session, turn);
       text = `running /${name}`;
     } else text = "unknown command. See /help.";
     client.send({ type: "slash_result", text });
