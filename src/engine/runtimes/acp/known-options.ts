@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { createChecker } from "../../../lib/checker.ts";
 import { limits } from "../../../protocol/limits.ts";
 import { createCacheFile } from "../../sessions/cache-file.ts";
 import { acpLimits } from "./acp-limits.ts";
@@ -22,7 +22,7 @@ const KnownSchema = Type.Object({
   thinkingLevels: Type.Array(Type.String({ maxLength: limits.modelChars }), { maxItems: acpLimits.models }),
 });
 type Known = Static<typeof KnownSchema>;
-const schema = Compile(KnownSchema);
+const schema = createChecker(KnownSchema);
 const maxBytes = 1024 * 1024;
 
 export interface KnownOptions {
@@ -46,7 +46,7 @@ export function createKnownOptions(
     try {
       if (statSync(path).size > maxBytes) return null;
       const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-      return schema.Check(value) ? value : null;
+      return schema.check(value) ? value : null;
     } catch {
       // None yet, or damaged: it is found out again when the agent is started.
       return null;
