@@ -4,6 +4,7 @@ import type { Decision, PermissionRequest } from "../../src/protocol/objects.ts"
 import { errorText } from "../state/error-text.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
+import { scrollable } from "../ui/scrollable.ts";
 import { sessionRule, shownCall } from "./call-shown.ts";
 import { CardFrame, EndLine, Origin } from "./card-frame.tsx";
 import type { Held } from "./held-requests.ts";
@@ -128,8 +129,7 @@ export function PermissionCard({
 function CallText({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <figure class="call-shown" aria-label={label}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} dir="ltr">
+      <pre {...scrollable} dir="ltr">
         {text}
       </pre>
     </figure>

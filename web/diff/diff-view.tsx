@@ -1,5 +1,6 @@
 import { proseText } from "../markdown/prose-text.ts";
 import "./diff.css";
+import { scrollable } from "../ui/scrollable.ts";
 import { type Diff, type DiffRow, maxDiffLineChars } from "./diff-row.ts";
 
 interface DiffViewProps {
@@ -20,8 +21,7 @@ export function DiffView({ diff, path }: DiffViewProps) {
         <span class="diff-path">{proseText(path)}</span>
         <DiffCount added={added} removed={removed} />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="diff-rows" dir="ltr" tabIndex={0}>
+      <div class="diff-rows" dir="ltr" {...scrollable}>
         <div class="diff-inner">{rows.map(rowNode)}</div>
       </div>
       {omitted > 0 && <p class="diff-omitted">{omitted} more lines are not shown.</p>}

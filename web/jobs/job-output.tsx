@@ -6,6 +6,7 @@ import { isBoolean, preference } from "../state/preference.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { memo } from "../ui/memo.ts";
+import { scrollable } from "../ui/scrollable.ts";
 import { EmptyState, ErrorState, Spinner } from "../ui/states.tsx";
 import { blocksOf, findLines, isSameBlock, type LineBlock, nextFound } from "./find-lines.ts";
 import { openJobLog } from "./job-log.ts";
@@ -77,8 +78,7 @@ export function JobOutput({ job }: { readonly job: Job }) {
         ref={scroll}
         class={wrapsLines.value ? "job-log wraps" : "job-log"}
         aria-label="Output"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
+        {...scrollable}
         onScroll={(event) => {
           const box = event.currentTarget;
           isFollowing.value = box.scrollHeight - box.scrollTop - box.clientHeight < endPx;

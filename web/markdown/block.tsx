@@ -1,5 +1,6 @@
 import type { Token, Tokens } from "marked";
 import { type ComponentChild, h } from "preact";
+import { scrollable } from "../ui/scrollable.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { inlineNodes } from "./inline.tsx";
 import { proseText } from "./prose-text.ts";
@@ -83,8 +84,7 @@ function tableNode(table: Tokens.Table): ComponentChild {
   const rows = table.rows.slice(0, Math.floor(maxTableCells / width));
   const omitted = table.rows.length - rows.length;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <figure class="table-scroll" aria-label="Table" tabIndex={0}>
+    <figure class="table-scroll" aria-label="Table" {...scrollable}>
       <table>
         <thead>
           <tr>{table.header.map((cell) => cellNode("th", cell))}</tr>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { CopyButton } from "../ui/copy-button.tsx";
 import "./code-block.css";
+import { scrollable } from "../ui/scrollable.ts";
 import { type CodePiece, highlightCode } from "./highlight.ts";
 import { type Language, languageOf } from "./languages.ts";
 import { proseText } from "./prose-text.ts";
@@ -24,8 +25,7 @@ export function CodeBlock({ code, info, isClosed }: CodeBlockProps) {
         <span>{proseText(label) || "text"}</span>
         <CopyButton text={code} label="Copy this code" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} dir="ltr">
+      <pre {...scrollable} dir="ltr">
         <code>{pieces === null ? proseText(code) : <CodePieces pieces={pieces} />}</code>
       </pre>
     </figure>

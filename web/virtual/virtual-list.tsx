@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
 import { memo } from "../ui/memo.ts";
+import { scrollable } from "../ui/scrollable.ts";
 import { createScrollBox, type ScrollBox } from "./scroll-box.ts";
 import "./virtual-list.css";
 
@@ -126,8 +127,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
         role="feed"
         aria-label={props.label}
         aria-busy={props.isLoadingOlder}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
+        {...scrollable}
         onKeyDown={onKeyDown}
         onFocusIn={(event) => {
           const row =

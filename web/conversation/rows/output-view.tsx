@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { ansiLines } from "../../ansi/ansi-screen.ts";
 import { AnsiText } from "../../ansi/ansi-text.tsx";
 import { Button } from "../../ui/button.tsx";
+import { scrollable } from "../../ui/scrollable.ts";
 import { useConversation } from "../conversation-context.ts";
 
 interface OutputViewProps {
@@ -41,8 +42,7 @@ export function OutputView({ text, foldKey, lines: few }: OutputViewProps) {
           )}
         </p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} dir="ltr">
+      <pre {...scrollable} dir="ltr">
         <AnsiText lines={shown} />
       </pre>
     </div>

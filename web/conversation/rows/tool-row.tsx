@@ -10,6 +10,7 @@ import type { PermissionOutcome, ToolRow } from "../../transcript/rows.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { IconName } from "../../ui/icon-paths.ts";
+import { scrollable } from "../../ui/scrollable.ts";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { visibleCall } from "../../ui/visible-call.ts";
 import { visible } from "../../ui/visible-text.ts";
@@ -120,8 +121,7 @@ function InputText({ text, label }: { readonly text: string; readonly label: str
   const isCut = text.length > maxInputChars;
   return (
     <figure class="call-input" aria-label={label}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} dir="ltr">
+      <pre {...scrollable} dir="ltr">
         {visibleCall(isCut ? text.slice(0, maxInputChars) : text)}
       </pre>
       {isCut && <p class="output-more">{text.length - maxInputChars} more characters are not shown.</p>}
