@@ -12,6 +12,7 @@ import { type Credential, openCredentialStore } from "../state/credential.ts";
 import { waitText } from "../state/error-text.ts";
 import { openKeyValue } from "../state/key-value.ts";
 import { clearOutbox } from "../state/outbox.ts";
+import { navigate } from "../state/router.ts";
 import { openSession, type Session } from "../state/session.ts";
 import { toast } from "../state/toasts.ts";
 import { phase, type Trouble } from "./phase.ts";
@@ -125,7 +126,7 @@ async function trade(proof: PairingProof, name: string): Promise<void> {
     // Otherwise some browsers throw away what a page stored that was not visited for a week.
     void navigator.storage?.persist?.().catch(() => false);
     if (thisRun !== run) return;
-    toast(`Paired as ${device.name}.`);
+    toast(`Paired as ${device.name}.`, { action: { label: "Rename", run: () => navigate("/remote") } });
     open(credential, none);
   } catch (error) {
     if (thisRun !== run) return;
