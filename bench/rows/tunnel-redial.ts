@@ -53,14 +53,14 @@ export const tunnelRedial: Row = {
       const samples: number[] = [];
       const beforeMb = residentBytes(daemon.pid) / 1e6;
       for (let run = 0; run < runs; run++) {
-        const { closed, open } = await phones.call("state", {});
+        const { closed, open } = await phones.call("state", undefined);
         if (open !== sockets) throw new Error(`${open} sockets are open`);
         const startedMs = performance.now();
         process.kill(sshProcess(remotePort), "SIGKILL");
         await phones.call("back", { closedBefore: closed });
         samples.push(performance.now() - startedMs);
       }
-      const { open } = await phones.call("state", {});
+      const { open } = await phones.call("state", undefined);
       const grownMb = residentBytes(daemon.pid) / 1e6 - beforeMb;
       return {
         samples,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -208,6 +208,28 @@ known_hosts = "${server.files.knownHosts}"
       tunnel: { state: "off" },
     });
   });
+
+  it.each([
+    ["lets us in", () => server.files.identity, "ok", "lets us in"],
+    ["knows none of our keys", () => join(folder, "host_key"), "warn", "none of the keys"],
+  ])(
+    "doctor logs in to a server of the configuration that %s, and says so",
+    async (_, identity, state, says) => {
+      const other = await temporaryHome();
+      const lines = [
+        "[tunnel.ssh]",
+        `host = "${server.files.user}@127.0.0.1"`,
+        `port = ${server.port}`,
+        `identity_file = "${identity()}"`,
+        `known_hosts = "${server.files.knownHosts}"`,
+      ];
+      await writeFile(join(other, "config.toml"), lines.join("\n"), { mode: 0o600 });
+      const { stdout } = await runProgram(["doctor", "--json", "--home", other]);
+      expect(JSON.parse(stdout).checks).toContainEqual(
+        expect.objectContaining({ check: "tunnel", state, message: expect.stringContaining(says) }),
+      );
+    },
+  );
 
   it("with a server whose key is not known does not connect, and says what to do", async () => {
     await daemon.request("POST", "/api/tunnel", {
