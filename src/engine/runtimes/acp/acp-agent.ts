@@ -83,7 +83,13 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
         throw new RefuseAgent(-32602, "There is no such session.");
       // What was told before the request is known before it is answered.
       await current?.running.inbox.settled();
-      return await answerAgent(request, { turn, terminals, cwd, homeFolder: deps.homeFolder });
+      return await answerAgent(request, {
+        turn,
+        terminals,
+        cwd,
+        homeFolder: deps.homeFolder,
+        missingIsEmpty: open?.running.greeting.missingIsEmpty ?? false,
+      });
     } catch (error) {
       // A transcript that cannot be written, or a fault of ours: the turn cannot go on.
       if (!(error instanceof RefuseAgent) && (error as SallyportError).code !== "overloaded") failTurn(error);

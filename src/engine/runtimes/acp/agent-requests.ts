@@ -13,6 +13,8 @@ export interface RequestPlace {
   readonly terminals: Terminals;
   readonly cwd: string;
   readonly homeFolder: string;
+  /** A file that is not there is read as an empty one. */
+  readonly missingIsEmpty: boolean;
 }
 
 const noTurn = "No turn runs that could ask for this.";
@@ -41,6 +43,7 @@ export async function answerAgent(
         cwd,
         homeFolder,
         mayLeave: (path) => turn?.desk.allowed.reads.has(path) ?? false,
+        missingIsEmpty: place.missingIsEmpty,
       });
     case "fs/write_text_file":
       return writeTextFile(params, desks(), how);

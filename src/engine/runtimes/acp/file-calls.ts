@@ -18,6 +18,8 @@ export interface ReadPlace {
   readonly homeFolder: string;
   /** True for a path outside of the folder that may be read all the same. */
   readonly mayLeave: (path: string) => boolean;
+  /** A file that is not there is read as an empty one. */
+  readonly missingIsEmpty?: boolean;
 }
 
 /** Answers `fs/read_text_file`: a file below the tab's folder, or one that was allowed. Never a file of the home. */
@@ -27,7 +29,12 @@ export async function readTextFile(rawParams: unknown, place: ReadPlace): Promis
   const opened = await openForAgent(path, {
     homeFolder: place.homeFolder,
     browseRoot: place.mayLeave(resolve(path)) ? null : place.cwd,
-  }).catch(throwRefusal);
+  }).catch((error: unknown) => {
+    const isMissing = error instanceof SallyportError && error.code === "not_found";
+    if (isMissing && place.missingIsEmpty) return null;
+    return throwRefusal(error);
+  });
+  if (opened === null) return { content: "" };
   try {
     if (opened.stat.size > acpLimits.fileBytes)
       throw new RefuseAgent(refused, `The file has more than ${acpLimits.fileBytes} bytes.`);

@@ -14,6 +14,11 @@ export interface Greeting extends AcpAgentInfo {
   readonly canResumeDirectly: boolean;
   readonly embeddedContext: boolean;
   readonly mcpHttp: boolean;
+  /**
+   * Takes a file that is not there for one that cannot be read, and so never makes a new one (Gemini CLI up to 0.61): it is
+   * told that such a file is empty, as its own editor does.
+   */
+  readonly missingIsEmpty: boolean;
   /** The ways to log in that `authenticate` takes. */
   readonly authIds: readonly string[];
 }
@@ -55,6 +60,7 @@ export async function initialize(
     canResume: canLoad || canResumeDirectly,
     takesImages: prompts.image === true,
     embeddedContext: prompts.embeddedContext === true,
+    missingIsEmpty: info.name === "gemini-cli",
     mcpHttp: objectOf(capabilities.mcpCapabilities).http === true,
     authMethods: methods.flatMap(({ name, id }) => shownName(name) ?? shownName(id) ?? []),
     authIds: methods.flatMap(({ id, type }) => (typeof id === "string" && type !== "terminal" ? [id] : [])),

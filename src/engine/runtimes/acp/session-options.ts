@@ -26,7 +26,7 @@ export function readSessionOptions(rawAnswer: unknown): SessionOptions {
   const answer = objectOf(rawAnswer);
   const models = objectOf(answer.models);
   const modes = objectOf(answer.modes);
-  return {
+  return withCurrent({
     models: readModels(listOf(models.availableModels, acpLimits.models)),
     model: textOf(models.currentModelId, limits.modelChars),
     modelOption: null,
@@ -39,7 +39,14 @@ export function readSessionOptions(rawAnswer: unknown): SessionOptions {
       return typeof id === "string" ? [{ id, name: textOf(name, 200) ?? id }] : [];
     }),
     ...readConfigOptions(answer.configOptions),
-  };
+  });
+}
+
+/** Some agents were started with a model that is not in their own list; it can be gone back to. */
+function withCurrent<T extends Partial<SessionOptions>>(options: T): T {
+  const { models = [], model = null } = options;
+  if (model === null || models.length === 0 || models.some(({ id }) => id === model)) return options;
+  return { ...options, models: [...models, { id: model, name: model, contextTokens: null }] };
 }
 
 /** What configuration options say of model and thinking; only what they say. */
@@ -47,7 +54,7 @@ export function readConfigOptions(rawOptions: unknown): Partial<SessionOptions> 
   const options = listOf(rawOptions, 100).map(objectOf);
   const model = options.find((option) => isOf(option, "model"));
   const thinking = options.find((option) => isOf(option, "thought_level"));
-  return {
+  return withCurrent({
     ...(model && {
       models: readModels(choicesOf(model)),
       model: textOf(model.currentValue, limits.modelChars),
@@ -60,7 +67,7 @@ export function readConfigOptions(rawOptions: unknown): Partial<SessionOptions> 
       thinking: textOf(thinking.currentValue, limits.modelChars),
       thinkingOption: textOf(thinking.id, 200),
     }),
-  };
+  });
 }
 
 function isOf(option: RawObject, category: string): boolean {
