@@ -54,6 +54,7 @@ async function openPage(size: keyof typeof viewports, context?: BrowserContext):
   });
   return page;
 }
+const poll: typeof expect.poll = (read) => expect.poll(read, { timeout: 15_000 });
 const live = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
 /** A phone that paired by the link of `sallyport pair`. */
@@ -83,9 +84,9 @@ describe("the page, from a real daemon", () => {
     await page.reload();
     await live(page);
     await page.getByRole("link", { name: "Jobs" }).click();
-    await expect.poll(() => page.title()).toContain("Jobs");
+    await poll(() => page.title()).toContain("Jobs");
     await page.goBack();
-    await expect.poll(() => page.title()).not.toContain("Jobs");
+    await poll(() => page.title()).not.toContain("Jobs");
     const headers = (await page.goto(`${base}/?again`))?.headers() ?? {};
     expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
     expect(headers["content-security-policy"]).toContain("require-trusted-types-for 'script'");
@@ -125,13 +126,13 @@ describe("the page, from a real daemon", () => {
     await window2.goto(`${daemon.url}/`);
     await live(window2);
     const { request_id: _id, ...prompted } = await command({ type: "prompt", text: "touch made-by-a-test" });
-    for (const page of [phone, desk, window2]) await expect.poll(() => page.title()).toMatch(/^\(1\) /);
-    await expect.poll(() => window2.locator(".tree-agent.current, .tree-agent").count()).toBeGreaterThan(0);
+    for (const page of [phone, desk, window2]) await poll(() => page.title()).toMatch(/^\(1\) /);
+    await poll(() => window2.locator(".tree-agent.current, .tree-agent").count()).toBeGreaterThan(0);
     const snapshot = (await daemon.request("GET", "/api/snapshot")).json as {
       pending: { request_id: string }[];
     };
     await command({ type: "approve", request_id: snapshot.pending[0]?.request_id, decision: "deny" });
-    for (const page of [phone, desk, window2]) await expect.poll(() => page.title()).not.toMatch(/^\(/);
+    for (const page of [phone, desk, window2]) await poll(() => page.title()).not.toMatch(/^\(/);
     expect(prompted.agent).toBeTruthy();
   }, 120_000);
 
@@ -142,10 +143,68 @@ describe("the page, from a real daemon", () => {
     await command({ type: "prompt", text: "touch made-meanwhile" });
     front.setDown(false);
     await live(phone);
-    await expect.poll(() => phone.title()).toMatch(/^\(1\) /);
+    await poll(() => phone.title()).toMatch(/^\(1\) /);
     const { json } = await daemon.request("GET", "/api/snapshot");
     const { pending } = json as { pending: { request_id: string }[] };
     await command({ type: "approve", request_id: pending[0]?.request_id, decision: "deny" });
+  }, 120_000);
+
+  it("is all that a phone needs: prompt, allow, watch a job", async () => {
+    const phone = await pairPhone();
+    const { agent } = await command({ type: "agent_start" });
+    await phone.goto(`${base}/#/agent/${agent}`);
+    await phone.getByRole("textbox", { name: "Command" }).fill("echo made > by-a-phone.txt");
+    await phone.getByRole("button", { name: "Send" }).click();
+    await phone.getByText("Review", { exact: true }).last().click();
+    const allow = phone.getByRole("dialog").getByRole("button", { name: "Allow once" });
+    // A tap right after something moved does not count: a person looks and taps again.
+    const isMade = async (): Promise<boolean> => {
+      if (await allow.isVisible()) await allow.click();
+      return (await readFile(join(folder, "by-a-phone.txt"), "utf8").catch(() => "")) === "made\n";
+    };
+    await expect.poll(isMade, { timeout: 15_000, interval: 300 }).toBe(true);
+    await poll(() => phone.title()).not.toMatch(/^\(/);
+    await phone.goto(`${base}/#/`);
+    await command({ type: "job_start", command: "while :; do echo tick; sleep 1; done" });
+    await phone.getByRole("link", { name: "Jobs" }).click();
+    await phone.getByRole("link", { name: /echo tick/ }).click();
+    await phone.getByText("tick").nth(2).waitFor();
+    await phone.getByRole("button", { name: "Stop", exact: true }).click();
+    await phone.getByRole("dialog").getByRole("button", { name: "Stop it" }).click();
+    await phone.getByText("Stopped").first().waitFor();
+  }, 120_000);
+
+  it("keeps a prompt that was typed without a connection, over a reload, and sends it once", async () => {
+    const phone = await pairPhone();
+    const { agent } = await command({ type: "agent_start" });
+    await phone.goto(`${base}/#/agent/${agent}`);
+    const input = phone.getByRole("textbox", { name: "Command" });
+    await input.waitFor();
+    await phone.evaluate(async () => void (await navigator.serviceWorker.ready));
+    front.setDown(true);
+    await phone.getByText(/Reconnecting in \d+ s/).waitFor();
+    for (const text of ["echo to-be-discarded", "echo written-in-a-tunnel"]) {
+      await input.fill(text);
+      await phone.getByRole("button", { name: "Send" }).click();
+    }
+    const waiting = phone.getByRole("list", { name: "Not sent yet" }).getByRole("listitem");
+    await poll(() => waiting.count()).toBe(2);
+    await waiting.filter({ hasText: "discarded" }).getByRole("button", { name: "Discard" }).click();
+    await poll(() => waiting.count()).toBe(1);
+    await phone.reload();
+    await phone.getByText("Not connected").waitFor();
+    front.setDown(false);
+    await live(phone);
+    const prompts = async (): Promise<string[]> => {
+      const { json } = await daemon.request("GET", `/api/sessions/${agent}`);
+      const { records } = json as { records: { type: string; text: string }[] };
+      return records.filter(({ type }) => type === "user_message").map(({ text }) => text);
+    };
+    await poll(prompts).toEqual(["echo written-in-a-tunnel"]);
+    await phone.reload();
+    await live(phone);
+    await poll(() => waiting.count()).toBe(0);
+    expect(await prompts()).toEqual(["echo written-in-a-tunnel"]);
   }, 120_000);
 
   it("stops with the next step when remote access ends, and goes on when it is back", async () => {
