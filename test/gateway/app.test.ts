@@ -393,6 +393,8 @@ describe("static files", () => {
       "cache-control": "no-cache",
       "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
     });
+    // Over plain http to another machine browsers ignore it and complain.
+    expect(index.headers["cross-origin-opener-policy"]).toBeUndefined();
     const asset = await request(app.base, "GET", "/assets/app-B4xK9z_1.js?v=1");
     expect(asset.headers).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",

@@ -3,6 +3,7 @@ import "../style/tokens.css";
 import "../style/base.css";
 import { path } from "../state/router.ts";
 import { App } from "./app.tsx";
+import { makeRoomForKeyboard } from "./keyboard-space.ts";
 import { preloadLikely, preloadPage } from "./page-loader.ts";
 import { startPage } from "./start.ts";
 import { registerWorker } from "./worker-registration.ts";
@@ -11,6 +12,7 @@ const laterMs = 2_000;
 
 const root = document.getElementById("app");
 if (root === null) throw new TypeError("the page has no #app");
+makeRoomForKeyboard();
 startPage();
 preloadPage(path.peek());
 render(<App />, root);
