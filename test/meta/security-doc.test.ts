@@ -20,7 +20,7 @@ describe("the guarantees of SECURITY.md", () => {
   });
 
   it.each(rows)("name a file and a test that exist: $guarantee", ({ file, test }) => {
-    expect(file).toMatch(/^src\/.+\.ts$/);
+    expect(file).toMatch(/^(?:src|web)\/.+\.tsx?$/);
     expect(existsSync(join(repoRoot, file)), file).toBe(true);
     expect(test).toMatch(/^test\/.+\.test\.ts$/);
     expect(existsSync(join(repoRoot, test)), test).toBe(true);
