@@ -1,10 +1,21 @@
 import { type AnsiLine, lineText } from "../ansi/ansi-screen.ts";
 
+/** Lines never change, and a search looks at all of them with every frame of a flood. */
+const searchedTexts = new WeakMap<AnsiLine, string>();
+
+function searchedText(line: AnsiLine): string {
+  const known = searchedTexts.get(line);
+  if (known !== undefined) return known;
+  const text = lineText(line).toLowerCase();
+  searchedTexts.set(line, text);
+  return text;
+}
+
 /** Numbers of the lines that have `search` in them, whatever its case, in their order. Nothing for an empty search. */
 export function findLines(lines: readonly AnsiLine[], search: string): readonly number[] {
   const wanted = search.toLowerCase();
   if (wanted === "") return [];
-  return lines.filter((line) => lineText(line).toLowerCase().includes(wanted)).map(({ number }) => number);
+  return lines.filter((line) => searchedText(line).includes(wanted)).map(({ number }) => number);
 }
 
 /** The one after `current` of `found`, or before it, round and round; null when there is none. */

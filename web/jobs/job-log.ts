@@ -3,7 +3,9 @@ import { followJob } from "../../src/client/follow-job.ts";
 import { type AnsiLine, createAnsiScreen } from "../ansi/ansi-screen.ts";
 import { errorText } from "../state/error-text.ts";
 import type { Session } from "../state/session.ts";
-import { boundaryFrom } from "./read-log.ts";
+import { createGate } from "./gate.ts";
+import { createPace } from "./pace.ts";
+import { boundaryFrom, logSize, readChunk } from "./read-log.ts";
 
 export interface JobLogView {
   readonly lines: readonly AnsiLine[];
@@ -12,74 +14,117 @@ export interface JobLogView {
   /** True when lines fell off the beginning of the view. */
   readonly isCut: boolean;
   readonly isLoading: boolean;
+  /** Number of the line at which the view began that was asked for what came earlier; null when none did, or it is not there yet. */
+  readonly knownLine: number | null;
   readonly problem: string | null;
+}
+
+export interface JobLogOptions {
+  /** Where to begin, in bytes of the log. Null: near its end. */
+  readonly fromBytes: number | null;
+  /** From where on it was shown before; what is earlier is read at once, as it is needed whole. */
+  readonly knownBytes: number | null;
 }
 
 export interface JobLog {
   readonly view: ReadonlySignal<JobLogView>;
+  /** While it is held, no line that is shown is given up for a newer one. */
+  hold(isHeld: boolean): void;
   close(): void;
 }
 
 /** What is kept in the page; a longer log is there as a file. */
 const maxLines = 10_000;
+/** What is read at first, from the end. */
+const firstBytes = 256 * 1024;
+/** Who falls this much farther behind than at the beginning goes on near the end: nobody reads a flood. */
+const maxFallBackBytes = 2 * 1024 * 1024;
 
 /**
- * Reads a job's log from about `wantedBytes` on, and goes on as it grows. The view changes once a frame at most, however
- * fast the output comes.
+ * Reads a job's log, and goes on as it grows. However fast the output comes, the view changes no more often than the page
+ * can draw beside everything else, and no more is read than is drawn.
  */
-export function openJobLog(session: Session, job: string, wantedBytes: number): JobLog {
+export function openJobLog(session: Session, job: string, { fromBytes, knownBytes }: JobLogOptions): JobLog {
+  const { rest, client } = session;
+  let screen = createAnsiScreen({ maxLines });
+  let isClosed = false;
+  let startBytes = fromBytes ?? 0;
+  let knownLine: number | null = null;
+  let reader: AsyncGenerator<unknown, void, void> | null = null;
   const view = signal<JobLogView>({
     lines: [],
-    fromBytes: wantedBytes,
+    fromBytes: startBytes,
     isCut: false,
     isLoading: true,
+    knownLine,
     problem: null,
   });
-  const screen = createAnsiScreen({ maxLines });
-  let isClosed = false;
-  let isDue = false;
-  let fromBytes = wantedBytes;
-  let reader: AsyncGenerator<unknown, void, void> | null = null;
-
-  function show(): void {
-    isDue = false;
+  const gate = createGate();
+  const pace = createPace(() => {
     if (isClosed) return;
     view.value = {
       lines: screen.lines,
-      fromBytes,
+      fromBytes: startBytes,
       isCut: screen.dropped > 0,
       isLoading: false,
+      knownLine,
       problem: null,
     };
+  });
+
+  async function nearEnd(): Promise<number> {
+    const wanted = (await logSize(rest, job)) - firstBytes;
+    return wanted <= 0 ? 0 : boundaryFrom(rest, job, wanted);
   }
-  function showSoon(): void {
-    if (isDue) return;
-    isDue = true;
-    requestAnimationFrame(show);
+
+  /** True: it fell behind, and should go on near the end. */
+  async function follow(offset: number): Promise<boolean> {
+    const chunks = followJob(client, job, { offset });
+    reader = chunks;
+    let allowedBytes: number | null = null;
+    for await (const { output, next_offset, size } of chunks) {
+      if (screen.lines.length >= maxLines) await gate.passed();
+      if (isClosed) return false;
+      screen.write(output);
+      const behindBytes = size - next_offset;
+      allowedBytes ??= behindBytes + maxFallBackBytes;
+      if (behindBytes > 0) await pace.drawn();
+      else pace.drawSoon();
+      if (behindBytes > allowedBytes) return true;
+    }
+    return false;
   }
 
   async function read(): Promise<void> {
-    try {
-      fromBytes = wantedBytes === 0 ? 0 : await boundaryFrom(session.rest, job, wantedBytes);
-      const chunks = followJob(session.client, job, { offset: fromBytes });
-      reader = chunks;
-      if (isClosed) return;
-      showSoon();
-      for await (const { output } of chunks) {
-        if (isClosed) return;
-        screen.write(output);
-        showSoon();
-      }
-    } catch (error) {
-      if (!isClosed) view.value = { ...view.value, isLoading: false, problem: errorText(error) };
+    let offset =
+      fromBytes === null ? await nearEnd() : await (fromBytes === 0 ? 0 : boundaryFrom(rest, job, fromBytes));
+    startBytes = offset;
+    while (knownBytes !== null && offset < knownBytes && !isClosed) {
+      const chunk = await readChunk(rest, job, offset, knownBytes - offset);
+      if (chunk.output === "") break;
+      screen.write(chunk.output);
+      offset = chunk.next_offset;
+    }
+    if (isClosed) return;
+    if (knownBytes !== null) knownLine = screen.lines.at(-1)?.number ?? 0;
+    pace.drawSoon();
+    while (await follow(offset)) {
+      offset = await nearEnd();
+      startBytes = offset;
+      screen = createAnsiScreen({ maxLines });
     }
   }
-  void read();
+  read().catch((error: unknown) => {
+    if (!isClosed) view.value = { ...view.value, isLoading: false, problem: errorText(error) };
+  });
 
   return {
     view,
+    hold: gate.hold,
     close() {
       isClosed = true;
+      gate.hold(false);
+      pace.stop();
       // A reader that waits for more ends with its next look at the log.
       reader?.return().catch(() => undefined);
     },

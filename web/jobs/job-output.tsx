@@ -1,6 +1,7 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../src/protocol/objects.ts";
+import type { AnsiLine } from "../ansi/ansi-screen.ts";
 import { AnsiLineView } from "../ansi/ansi-text.tsx";
 import { isBoolean, preference } from "../state/preference.ts";
 import { useSession } from "../state/session.ts";
@@ -9,12 +10,10 @@ import { memo } from "../ui/memo.ts";
 import { scrollable } from "../ui/scrollable.ts";
 import { EmptyState, ErrorState, Spinner } from "../ui/states.tsx";
 import { blocksOf, findLines, isSameBlock, type LineBlock, nextFound } from "./find-lines.ts";
-import { openJobLog } from "./job-log.ts";
+import { type JobLogOptions, openJobLog } from "./job-log.ts";
 import { OutputTools } from "./output-tools.tsx";
 import "./job-output.css";
 
-/** What is read at first, from the end. */
-const firstBytes = 256 * 1024;
 /** What each "earlier" adds. */
 const earlierBytes = 1024 * 1024;
 const linesOfABlock = 100;
@@ -26,32 +25,59 @@ const wrapsLines = preference("job output wraps", true, isBoolean);
 /** A job's output, live, with its colours: follows the end until the reader scrolls away, and finds words in it. */
 export function JobOutput({ job }: { readonly job: Job }) {
   const session = useSession();
-  const fromBytes = useSignal(Math.max(0, job.bytes - firstBytes));
-  const log = useMemo(() => openJobLog(session, job.id, fromBytes.value), [session, job.id, fromBytes.value]);
+  const options = useSignal<JobLogOptions>({ fromBytes: null, knownBytes: null });
+  const log = useMemo(() => openJobLog(session, job.id, options.value), [session, job.id, options.value]);
   useEffect(() => () => log.close(), [log]);
-  const view = log.view.value;
+
+  // What was there stays until what is earlier has come.
+  const shown = useRef(log);
+  if (shown.current !== log && !log.view.value.isLoading) shown.current = log;
+  const isComing = shown.current !== log;
+  const view = shown.current.view.value;
 
   const scroll = useRef<HTMLElement>(null);
+  const lastTop = useRef(0);
   const isFollowing = useSignal(true);
   const search = useSignal("");
   const current = useSignal<number | null>(null);
-  const found = useComputed(() => findLines(log.view.value.lines, search.value));
+  const found = useMemo(() => findLines(view.lines, search.value), [view.lines, search.value]);
 
   useLayoutEffect(() => {
+    log.hold(!isFollowing.value);
+  }, [log, isFollowing.value]);
+  useLayoutEffect(() => {
     const box = scroll.current;
-    if (box !== null && isFollowing.value) box.scrollTop = box.scrollHeight;
+    if (box === null || !isFollowing.value) return undefined;
+    const toEnd = (): void => {
+      box.scrollTop = box.scrollHeight;
+    };
+    toEnd();
+    // A keyboard that rises or a phone that is turned leaves less room for the same lines.
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(box);
+    return () => observer.disconnect();
   }, [view.lines, isFollowing.value]);
+  useLayoutEffect(() => {
+    if (view.knownLine !== null) lineElement(scroll.current, view.lines, view.knownLine)?.scrollIntoView();
+  }, [view.knownLine]);
   useEffect(() => {
-    if (current.value === null) return;
-    scroll.current?.querySelector(`[data-line="${current.value}"]`)?.scrollIntoView({ block: "center" });
+    if (current.value !== null)
+      lineElement(scroll.current, view.lines, current.value)?.scrollIntoView({ block: "center" });
   }, [current.value]);
 
+  function onScroll(box: HTMLElement): void {
+    const isUp = box.scrollTop < lastTop.current;
+    lastTop.current = box.scrollTop;
+    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endPx;
+    // Only the reader leaves the end: lines that come below do not move them away from it.
+    if (isAtEnd) isFollowing.value = true;
+    else if (isUp) isFollowing.value = false;
+  }
   function find(step: 1 | -1): void {
     isFollowing.value = false;
-    current.value = nextFound(found.value, current.value, step);
+    current.value = nextFound(found, current.value, step);
   }
 
-  const foundLines = new Set(found.value);
   return (
     <div class="job-output">
       <OutputTools
@@ -60,8 +86,8 @@ export function JobOutput({ job }: { readonly job: Job }) {
           search.value = text;
           current.value = null;
         }}
-        count={found.value.length}
-        at={current.value === null ? null : found.value.indexOf(current.value) + 1}
+        count={found.length}
+        at={current.value === null ? null : found.indexOf(current.value) + 1}
         onStep={find}
         isFollowing={isFollowing.value}
         onFollow={() => {
@@ -72,25 +98,27 @@ export function JobOutput({ job }: { readonly job: Job }) {
           wrapsLines.value = wraps;
         }}
       />
-      {view.problem !== null && <ErrorState problem={view.problem} />}
+      {log.view.value.problem !== null && <ErrorState problem={log.view.value.problem} />}
       {view.isLoading && <Spinner />}
       <section
         ref={scroll}
         class={wrapsLines.value ? "job-log wraps" : "job-log"}
         aria-label="Output"
         {...scrollable}
-        onScroll={(event) => {
-          const box = event.currentTarget;
-          isFollowing.value = box.scrollHeight - box.scrollTop - box.clientHeight < endPx;
-        }}
+        onScroll={(event) => onScroll(event.currentTarget)}
       >
         {view.fromBytes > 0 && !view.isLoading && !view.isCut && (
           <Button
             kind="quiet"
             icon="up"
+            isBusy={isComing}
             onClick={() => {
               isFollowing.value = false;
-              fromBytes.value = Math.max(0, view.fromBytes - earlierBytes);
+              current.value = null;
+              options.value = {
+                fromBytes: Math.max(0, view.fromBytes - earlierBytes),
+                knownBytes: view.fromBytes,
+              };
             }}
           >
             Show earlier output
@@ -103,20 +131,52 @@ export function JobOutput({ job }: { readonly job: Job }) {
             title={job.state === "running" ? "It has printed nothing yet" : "It printed nothing"}
           />
         )}
-        {blocksOf(view.lines, linesOfABlock).map((block) => {
-          const isIn = (number: number): boolean => Math.floor(number / linesOfABlock) === block.key;
-          return (
-            <Block
-              key={block.key}
-              block={block}
-              found={foundLines.size === 0 ? "" : [...foundLines].filter(isIn).join(" ")}
-              current={current.value !== null && isIn(current.value) ? current.value : null}
-            />
-          );
-        })}
+        <Blocks lines={view.lines} found={found} current={current.value} />
       </section>
     </div>
   );
+}
+
+interface BlocksProps {
+  readonly lines: readonly AnsiLine[];
+  readonly found: readonly number[];
+  readonly current: number | null;
+}
+
+function Blocks({ lines, found, current }: BlocksProps) {
+  const foundIn = new Map<number, number[]>();
+  for (const number of found) {
+    const inBlock = foundIn.get(blockOf(number));
+    if (inBlock === undefined) foundIn.set(blockOf(number), [number]);
+    else inBlock.push(number);
+  }
+  return (
+    <>
+      {blocksOf(lines, linesOfABlock).map((block) => (
+        <Block
+          key={block.key}
+          block={block}
+          found={foundIn.get(block.key)?.join(" ") ?? ""}
+          current={current !== null && blockOf(current) === block.key ? current : null}
+        />
+      ))}
+    </>
+  );
+}
+
+function blockOf(line: number): number {
+  return Math.floor(line / linesOfABlock);
+}
+
+/** The element of a line; null when it is not among those that are drawn. */
+function lineElement(
+  box: HTMLElement | null,
+  lines: readonly AnsiLine[],
+  line: number,
+): Element | null | undefined {
+  const first = lines[0]?.number ?? 0;
+  const block = box?.querySelector(`pre[data-block="${blockOf(line)}"]`);
+  return block?.children[line - Math.max(first, blockOf(line) * linesOfABlock)];
 }
 
 interface BlockProps {
@@ -130,11 +190,10 @@ const Block = memo(
   ({ block, found, current }: BlockProps) => {
     const marked = new Set(found.split(" ").filter(Boolean).map(Number));
     return (
-      <pre dir="ltr">
+      <pre dir="ltr" data-block={block.key}>
         {block.lines.map((line) => (
           <span
             key={line.number}
-            data-line={marked.has(line.number) ? line.number : undefined}
             class={line.number === current ? "found current" : marked.has(line.number) ? "found" : undefined}
           >
             <AnsiLineView line={line} />

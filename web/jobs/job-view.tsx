@@ -5,13 +5,14 @@ import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { Page } from "../ui/page.tsx";
+import { scrollable } from "../ui/scrollable.ts";
 import { StateMark } from "../ui/state-mark.tsx";
 import { EmptyState, Spinner } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { visible } from "../ui/visible-text.ts";
 import { DownloadLog } from "./download-log.tsx";
 import { JobOutput } from "./job-output.tsx";
-import { endText, markOf, sizeText } from "./job-words.ts";
+import { commandTitle, endText, markOf, sizeText } from "./job-words.ts";
 import "./jobs-list.css";
 
 const back = { href: hrefOf("/jobs"), label: "Back to the jobs" };
@@ -33,12 +34,18 @@ export function JobView({ id }: { readonly id: string }) {
         )}
       </Page>
     );
+  const { title, isWhole } = commandTitle(job.command);
   return (
     <Page
-      title={visible(job.command)}
+      title={visible(title)}
       layout="full"
       back={back}
-      lead={<Facts job={job} />}
+      lead={
+        <>
+          <Facts job={job} />
+          {!isWhole && <WholeCommand command={job.command} />}
+        </>
+      }
       actions={
         <>
           {job.state === "running" && may("drive") && (
@@ -63,7 +70,7 @@ export function JobView({ id }: { readonly id: string }) {
           }}
         >
           <p>
-            <code>{visible(job.command)}</code>
+            <code>{visible(title)}</code>
           </p>
           <p>
             It and everything that it started are asked to end, and made to end after three seconds. Its
@@ -72,6 +79,17 @@ export function JobView({ id }: { readonly id: string }) {
         </ConfirmDialog>
       )}
     </Page>
+  );
+}
+
+function WholeCommand({ command }: { readonly command: string }) {
+  return (
+    <details class="whole-command">
+      <summary>The whole command</summary>
+      <pre {...scrollable} role="region" aria-label="The whole command" dir="ltr">
+        {visible(command)}
+      </pre>
+    </details>
   );
 }
 
@@ -86,7 +104,7 @@ function Facts({ job }: { readonly job: Job }) {
         {job.ended === null ? "started" : "ended"} <Time at={job.ended ?? job.started} />
       </span>
       <span>{visible(job.cwd)}</span>
-      {job.bytes > 0 && <span>{sizeText(job.bytes)}</span>}
+      {job.ended !== null && job.bytes > 0 && <span>{sizeText(job.bytes)}</span>}
       {agent !== undefined && <a href={hrefOf(`/agent/${agent.id}`)}>Its conversation</a>}
     </span>
   );

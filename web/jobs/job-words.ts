@@ -34,6 +34,17 @@ export function sizeText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
+/** So much of a command is a title; the whole of a longer one is shown on demand. */
+const titleChars = 120;
+
+/** The first line of a command, not too long for a heading; `isWhole` says whether that is all of it. */
+export function commandTitle(command: string): { readonly title: string; readonly isWhole: boolean } {
+  const line = command.trim().split("\n", 1)[0] ?? "";
+  const title = [...line.slice(0, 2 * titleChars)].slice(0, titleChars).join("");
+  const isWhole = title === command.trim();
+  return { title: isWhole ? title : `${title}…`, isWhole };
+}
+
 /** Those that run first, then the newest. */
 export function sortJobs(jobs: readonly Job[]): readonly Job[] {
   const rank = (job: Job): number => (job.state === "running" ? 1 : 0);

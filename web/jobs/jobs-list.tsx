@@ -60,7 +60,7 @@ function Group({ title, jobs }: { readonly title: string; readonly jobs: readonl
           <Row
             key={job.id}
             href={hrefOf(`/jobs/${job.id}`)}
-            title={<code>{visible(job.command)}</code>}
+            title={<code class="job-command">{visible(job.command)}</code>}
             detail={<Facts job={job} />}
           />
         ))}

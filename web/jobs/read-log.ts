@@ -6,12 +6,20 @@ import type { JobOutput } from "../../src/protocol/objects.ts";
 /** A character of UTF-8 has four bytes at most: one of as many offsets is no place inside of one. */
 const bytesOfACharacter = 4;
 
-/** A chunk of a job's log from `offset`, in bytes. */
-export function readChunk(rest: Rest, job: string, offset: number): Promise<JobOutput> {
-  return rest.body<JobOutput>(
-    "GET",
-    `/api/jobs/${job}/output?offset=${offset}&limit=${limits.jobOutputBytes}`,
-  );
+/** A chunk of a job's log from `offset`, in bytes, of `maxBytes` at most; both at the edge of a character. */
+export function readChunk(
+  rest: Rest,
+  job: string,
+  offset: number,
+  maxBytes: number = limits.jobOutputBytes,
+): Promise<JobOutput> {
+  const limit = Math.max(limits.jobOutputMinBytes, Math.min(limits.jobOutputBytes, maxBytes));
+  return rest.body<JobOutput>("GET", `/api/jobs/${job}/output?offset=${offset}&limit=${limit}`);
+}
+
+/** How many bytes the log has at the moment. */
+export async function logSize(rest: Rest, job: string): Promise<number> {
+  return (await readChunk(rest, job, 0, limits.jobOutputMinBytes)).size;
 }
 
 /** The first offset from `wantedBytes` on that is not inside a character. Throws what the daemon refused. */
@@ -28,7 +36,8 @@ export async function boundaryFrom(rest: Rest, job: string, wantedBytes: number)
 }
 
 /**
- * The whole log as a file. Pieces go into blobs as they come, which a browser keeps on disk.
+ * The whole log as a file, as long as it is at the beginning: a job that prints faster than this reads has no end. Pieces
+ * go into blobs as they come, which a browser keeps on disk.
  *
  * @param onProgress hears the share that is there, 0 to 1
  * @param signal ends it; then it rejects with the signal's reason
@@ -42,14 +51,16 @@ export async function readWholeLog(
   const parts: Blob[] = [];
   let texts: string[] = [];
   let offset = 0;
+  let endBytes: number | null = null;
   for (;;) {
     signal.throwIfAborted();
     const chunk = await readChunk(rest, job, offset);
     texts.push(chunk.output);
     offset = chunk.next_offset;
-    onProgress(chunk.size === 0 ? 1 : Math.min(1, offset / chunk.size));
-    // Nothing new and not done: it still runs, and this is all that there is so far.
-    const isEnd = chunk.done || chunk.output === "";
+    endBytes ??= chunk.size;
+    onProgress(endBytes === 0 ? 1 : Math.min(1, offset / endBytes));
+    // Nothing new: what is missing is the beginning of a character whose rest was not printed yet.
+    const isEnd = offset >= endBytes || chunk.done || chunk.output === "";
     if (isEnd || texts.length >= chunksOfABlob) {
       parts.push(new Blob(texts));
       texts = [];
