@@ -13,16 +13,20 @@ import { accessWords, cutsOff, isReadableByTheNetwork, kindWords } from "./acces
 /** Whether others than this machine reach the daemon, and under which addresses. */
 export function AccessSection({ remote }: { readonly remote: Remote }) {
   const session = useSession();
+  /** What a question asks about, and what is on its way. */
   const wanted = useSignal<Access | null>(null);
+  const coming = useSignal<Access | null>(null);
   const isAdmin = session.may("admin");
 
   async function change(access: Access): Promise<void> {
     wanted.value = null;
+    coming.value = access;
     try {
       await session.rest.request("POST", "/api/remote", { access });
     } catch (error) {
       toast(errorText(error), { kind: "problem" });
     }
+    coming.value = null;
   }
   function ask(access: Access): void {
     if (cutsOff(session.base, access, remote)) wanted.value = access;
@@ -36,7 +40,7 @@ export function AccessSection({ remote }: { readonly remote: Remote }) {
         {isAdmin && (
           <Segments
             label="Access"
-            value={remote.access}
+            value={wanted.value ?? coming.value ?? remote.access}
             onValue={(value) => ask(value as Access)}
             segments={(["off", "tunnel", "on"] as const).map((value) => ({
               value,

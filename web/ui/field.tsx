@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { classes } from "./classes.ts";
 import "./field.css";
+import { useRedraw } from "./use-redraw.ts";
 
 interface FieldProps {
   readonly label: string;
@@ -105,7 +106,7 @@ interface SelectProps {
   readonly isLabelHidden?: boolean;
 }
 
-/** One of a few; the platform's own list. */
+/** One of a few; the platform's own list. Shows `value`, whatever was chosen. */
 export function SelectField({
   label,
   value,
@@ -115,6 +116,7 @@ export function SelectField({
   disabled = false,
   isLabelHidden = false,
 }: SelectProps) {
+  const redraw = useRedraw();
   return (
     <Field label={label} hint={hint} isLabelHidden={isLabelHidden}>
       {(tie) => (
@@ -122,7 +124,10 @@ export function SelectField({
           {...tie}
           value={value}
           disabled={disabled}
-          onChange={(event) => onValue(event.currentTarget.value)}
+          onChange={(event) => {
+            onValue(event.currentTarget.value);
+            redraw();
+          }}
         >
           {options.map((option) => (
             <option key={option.value} value={option.value}>
@@ -143,9 +148,10 @@ interface SwitchProps {
   readonly disabled?: boolean;
 }
 
-/** On or off, at once. */
+/** On or off, at once. Shows `isOn`, whatever was touched. */
 export function Switch({ label, isOn, onChange, hint, disabled = false }: SwitchProps) {
   const id = useId();
+  const redraw = useRedraw();
   return (
     <div class="switch">
       <span>
@@ -164,7 +170,10 @@ export function Switch({ label, isOn, onChange, hint, disabled = false }: Switch
         checked={isOn}
         disabled={disabled}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        onChange={(event) => onChange(event.currentTarget.checked)}
+        onChange={(event) => {
+          onChange(event.currentTarget.checked);
+          redraw();
+        }}
       />
     </div>
   );

@@ -1,4 +1,5 @@
 import "./tab-list.css";
+import { useRedraw } from "./use-redraw.ts";
 
 interface Segment {
   readonly value: string;
@@ -12,8 +13,12 @@ interface SegmentsProps {
   readonly segments: readonly Segment[];
 }
 
-/** One of two to four, side by side: radio buttons that look like a switch, with their keys. */
+/**
+ * One of two to four, side by side: radio buttons that look like a switch, with their keys. Shows `value`, whatever was
+ * touched: a choice that is refused, or asked about first, is not made.
+ */
 export function Segments({ label, value, onValue, segments }: SegmentsProps) {
+  const redraw = useRedraw();
   return (
     <fieldset class="segments">
       <legend class="unseen">{label}</legend>
@@ -24,7 +29,10 @@ export function Segments({ label, value, onValue, segments }: SegmentsProps) {
             name={label}
             value={segment.value}
             checked={segment.value === value}
-            onChange={() => onValue(segment.value)}
+            onChange={() => {
+              redraw();
+              onValue(segment.value);
+            }}
           />
           <span>
             {segment.label}
