@@ -2,7 +2,6 @@ import { useSignal } from "@preact/signals";
 import type { TrustedNow } from "../../src/protocol/objects.ts";
 import type { Folder, ModelList, SessionList } from "../../src/protocol/rest-objects.ts";
 import { errorText } from "../state/error-text.ts";
-import { navigate } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { useRest } from "../state/use-rest.ts";
 import { Button } from "../ui/button.tsx";
@@ -11,6 +10,7 @@ import { Icon } from "../ui/icon.tsx";
 import { List, Row } from "../ui/list.tsx";
 import { ErrorState, Spinner } from "../ui/states.tsx";
 import { visible } from "../ui/visible-text.ts";
+import { FolderList } from "./folder-list.tsx";
 import { crumbsOf, lastPart, recentFolders } from "./folder-path.ts";
 import { RuntimeField } from "./runtime-field.tsx";
 import { TrustFindings } from "./trust-findings.tsx";
@@ -29,7 +29,7 @@ export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
   const runtime = useSignal<string | null>(null);
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
-  const trusted = useSignal<TrustedNow | null>(null);
+  const trusted = useSignal<{ readonly tab: string; readonly found: TrustedNow } | null>(null);
   const open = session.tabs.value.map(({ cwd }) => cwd);
   const recent = recentFolders(sessions.value?.sessions ?? [], open, maxRecent);
   const chosenRuntime = runtime.value ?? models.value?.default_runtime ?? null;
@@ -45,28 +45,45 @@ export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
         ...(session.workspace.peek() === null ? {} : { workspace: session.workspace.peek()?.id ?? "" }),
       });
       const found = reply.trusted_now;
-      if (found !== undefined && hasSomething(found)) trusted.value = found;
+      if (found !== undefined && hasSomething(found)) trusted.value = { tab: reply.tab, found };
       else onClose();
-      navigate("/");
     } catch (error) {
       problem.value = errorText(error);
     }
     isBusy.value = false;
   }
 
-  if (trusted.value !== null)
+  if (trusted.value !== null) {
+    const { tab, found } = trusted.value;
     return (
       <Dialog
+        key="trusted"
         title="This folder is trusted now"
         onClose={onClose}
-        actions={<Button onClick={onClose}>Understood</Button>}
+        actions={
+          <>
+            <Button
+              onClick={() => {
+                onClose();
+                void session.act({ type: "tab_close", tab });
+              }}
+            >
+              Close the tab again
+            </Button>
+            <Button kind="primary" onClick={onClose}>
+              I know these
+            </Button>
+          </>
+        }
       >
-        <TrustFindings found={trusted.value} />
+        <TrustFindings found={found} />
       </Dialog>
     );
+  }
   const here = folder.value;
   return (
     <Dialog
+      key="choose"
       title="Open a folder"
       size="large"
       onClose={onClose}
@@ -116,27 +133,7 @@ export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
       {here !== null && (
         <>
           <Crumbs folder={here} onGo={(path) => (at.value = path)} />
-          <List label={`Folders in ${visible(here.path)}`}>
-            {here.entries
-              .filter(({ kind, hidden }) => kind === "folder" && !hidden)
-              .map(({ name, path, git }) => (
-                <Row
-                  key={path}
-                  lead={<Icon name="folder" />}
-                  title={visible(name)}
-                  detail={
-                    git !== null && (
-                      <>
-                        <Icon name="branch" /> {visible(git)}
-                      </>
-                    )
-                  }
-                  onClick={() => (at.value = path)}
-                />
-              ))}
-          </List>
-          {here.entries.length === 0 && <p class="quiet-text">No folders in here.</p>}
-          {(here.next !== null || here.truncated) && <p class="quiet-text">There are more than are shown.</p>}
+          <FolderList key={here.path} folder={here} onGo={(path) => (at.value = path)} />
         </>
       )}
     </Dialog>
