@@ -45,7 +45,7 @@ export function Page({ title, lead, actions, back, layout = "text", children }: 
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
-          {lead && <p class="page-lead">{lead}</p>}
+          {lead && <div class="page-lead">{lead}</div>}
         </div>
         {actions && <div class="page-actions">{actions}</div>}
       </header>
