@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Device } from "../../src/protocol/objects.ts";
 import { useSession } from "../state/session.ts";
 import { useRest } from "../state/use-rest.ts";
@@ -18,7 +18,11 @@ export function DevicesSection() {
   // Paired, revoked, came or went: nothing else tells of a device.
   const news = `${remote.value?.devices ?? 0} ${snapshot.value?.daemon.clients ?? 0}`;
   const { reload } = devices;
-  useEffect(() => reload(), [news]);
+  const lastNews = useRef(news);
+  useEffect(() => {
+    if (lastNews.current !== news) reload();
+    lastNews.current = news;
+  }, [news]);
   return (
     <section class="remote-section" aria-labelledby="devices-title">
       <header>

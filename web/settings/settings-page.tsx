@@ -21,7 +21,7 @@ export function SettingsPage() {
         <h2 id="push-title">Notifications</h2>
         <PushSettings />
       </section>
-      {may("admin") && <AwakeChoice />}
+      {may("drive") && <AwakeChoice />}
       <section aria-labelledby="file-title">
         <h2 id="file-title">Configuration</h2>
         {settings.problem !== null && <ErrorState problem={settings.problem} onRetry={settings.reload} />}
