@@ -106,6 +106,8 @@ export async function startHarness({ scripts, files = {} }: HarnessOptions): Pro
       const { json } = await daemon.request("POST", "/api/pair/codes", { body: scopes ? { scopes } : {} });
       await page.goto(`${daemon.url}/#pair=${(json as { code: string }).code}`);
       await page.getByText("Live", { exact: true }).waitFor();
+      // It lies over the head of the page for some seconds.
+      await page.getByRole("button", { name: "Dismiss" }).first().click();
       await visit(page, at);
       return page;
     },
