@@ -54,6 +54,7 @@ export function TranscriptView({ source, handle, hint }: TranscriptViewProps) {
           estimate={estimateRow}
           labelOf={labelOfRow}
           draw={draw}
+          news={view.transcript.seq}
           hasOlder={view.hasOlder}
           isLoadingOlder={view.isLoadingOlder}
           onNearStart={source.loadOlder}

@@ -29,6 +29,8 @@ interface VirtualListProps<T> {
   readonly onNearStart: () => void;
   /** The reader came to the end, or left it. */
   readonly onAtEnd?: (isAtEnd: boolean) => void;
+  /** Grows with whatever comes at the end; older rows do not count. */
+  readonly news: number;
   /** More has come than is shown, though the list did not grow. */
   readonly isBehind?: boolean;
   readonly handle?: RefObject<VirtualListHandle | null>;
@@ -48,6 +50,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   latest.current = props;
   const byKey = useRef(new Map<string, T>());
   const shown = useRef<readonly T[]>([]);
+  const shownNews = useRef(props.news);
   const focused = useRef<string | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -65,11 +68,11 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const scrollBox = box.current;
 
   if (shown.current !== items) {
-    const before = shown.current.at(-1);
-    const last = items.at(-1);
+    const hasNews = shown.current.length > 0 && props.news > shownNews.current;
+    shownNews.current = props.news;
     byKey.current = new Map(items.map((item) => [keyOf(item), item]));
     shown.current = items;
-    scrollBox.setKeys([...byKey.current.keys()], before !== undefined && before !== last);
+    scrollBox.setKeys([...byKey.current.keys()], hasNews);
   }
   const keys = [...byKey.current.keys()];
   const { first, end } = scrollBox.range();
