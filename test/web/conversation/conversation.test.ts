@@ -236,7 +236,7 @@ describe("a conversation", () => {
     await page.getByRole("heading", { level: 1, name: "My echo" }).waitFor();
     await page.getByRole("button", { name: "Mode, model and thinking" }).click();
     await page.getByLabel("Edits").click();
-    await page.getByLabel("Model").selectOption("long");
+    await page.getByLabel("Model", { exact: true }).selectOption("long");
     await expect
       .poll(async () => {
         const { workspace } = await harness.snapshot();
