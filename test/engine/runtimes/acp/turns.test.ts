@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { judgeCall } from "../../../../src/engine/rules/judge-call.ts";
 import { local } from "../../support/engine-fixture.ts";
 import { type Scripted, type ScriptedOptions, scripted } from "./support.ts";
 
@@ -282,6 +283,20 @@ describe("models of an ACP agent", () => {
     expect(await agent.logLines()).toContain(logged.replace("two", "one"));
   });
 
+  it("are known after a restart before anything is started, and refused where there is no such", async () => {
+    await start();
+    await agent.run("hello");
+    await agent.at.restart({ judgeCall });
+    expect(agent.at.engine.library.models().models.map(({ id }) => id)).toEqual(["one", "two"]);
+    const before = (await agent.logLines()).length;
+    const { model } = await agent.at.engine.startAgent({ type: "agent_start", runtime: "scripted" }, local);
+    expect(model).toBe("one");
+    expect(await agent.logLines()).toHaveLength(before);
+    await expect(
+      agent.at.engine.startAgent({ type: "agent_start", runtime: "scripted", model: "three" }, local),
+    ).rejects.toMatchObject({ field: "model" });
+  });
+
   it("are told when the agent changes its own, and kept", async () => {
     await start();
     await agent.run([
@@ -307,5 +322,115 @@ describe("models of an ACP agent", () => {
     ]);
     expect(agent.events("model_changed").map(({ model }) => model)).toEqual(["one", "two"]);
     expect(agent.at.engine.snapshot().workspace.tabs[0]?.agents[0]?.model).toBe("two");
+  });
+});
+
+describe("levels of thinking of an ACP agent", () => {
+  it("are those of its option, and set before the turn", async () => {
+    await start({ args: ["--thinking"] });
+    await agent.run("hello");
+    expect(agent.at.engine.library.models().models[0]).toMatchObject({
+      id: "one",
+      thinking: ["low", "high"],
+    });
+    await agent.at.engine.sessions.setThinking(
+      { type: "thinking", agent: agent.agent, thinking: "high" },
+      local,
+    );
+    await agent.run("think hard");
+    expect(await agent.logLines()).toContain("set effort high");
+    await expect(
+      agent.at.engine.sessions.setThinking(
+        { type: "thinking", agent: agent.agent, thinking: "endless" },
+        local,
+      ),
+    ).rejects.toMatchObject({ code: "invalid_field", field: "thinking" });
+  });
+});
+
+describe("compaction of an ACP agent", () => {
+  it("is its own command, and what it says of it is the summary", async () => {
+    await start();
+    await agent.run("hello");
+    const { turn } = await agent.at.engine.compact({ type: "compact", agent: agent.agent }, local);
+    expect(await agent.ended(turn)).toMatchObject({ outcome: "done" });
+    expect(agent.events("compacted")).toMatchObject([{ summary: "We talked about the weather." }]);
+    expect(agent.events("assistant_message")).toHaveLength(1);
+  });
+
+  it("fails with the reason where the agent has no command for it", async () => {
+    await start();
+    await agent.run([
+      { do: "pause", ms: 50 },
+      { do: "commands", names: ["init"] },
+    ]);
+    const { turn } = await agent.at.engine.compact({ type: "compact", agent: agent.agent }, local);
+    expect(await agent.ended(turn)).toMatchObject({
+      outcome: "failed",
+      error: expect.stringContaining("offers no command to make its context smaller"),
+    });
+    expect(agent.events("compacted")).toEqual([]);
+  });
+});
+
+describe("subagents of an ACP agent", () => {
+  const inside = (toolCallId: string, more: Readonly<Record<string, unknown>>) => ({
+    toolCallId,
+    kind: "execute",
+    rawInput: { command: "make it" },
+    _meta: { parentToolCallId: "task", subagentType: "reviewer" },
+    ...more,
+  });
+
+  it("get rows, transcripts and requests of their own, and end with the call that started them", async () => {
+    await start();
+    const turn = await agent.prompt([
+      {
+        do: "call",
+        toolCallId: "task",
+        title: "Review",
+        kind: "other",
+        status: "in_progress",
+        rawInput: { subagent_type: "reviewer", prompt: "Look at it." },
+      },
+      { do: "permission", toolCall: inside("c1", { title: "Run" }) },
+      { do: "progress", ...inside("c1", { status: "completed", rawOutput: "made" }) },
+      { do: "progress", toolCallId: "task", status: "completed", rawOutput: "reviewed" },
+      { do: "say", text: "All is well." },
+    ]);
+    const asked = await agent.decide("allow");
+    expect(await agent.ended(turn)).toMatchObject({ outcome: "done" });
+    const rows = agent.at.engine.snapshot().workspace.tabs[0]?.agents ?? [];
+    const child = rows.find((row) => row.parent === agent.agent);
+    expect(child).toMatchObject({ label: "reviewer", state: "idle" });
+    expect(asked.agent).toBe(child?.id);
+    const own = (await agent.at.transcript(child?.id ?? "")).map(({ type }) => type);
+    expect(own).toEqual([
+      "agent_started",
+      "turn_started",
+      "user_message",
+      "tool_started",
+      "permission_requested",
+      "permission_resolved",
+      "tool_finished",
+      "turn_finished",
+      "agent_finished",
+    ]);
+    expect(
+      agent
+        .events("tool_finished")
+        .filter((event) => event.agent === agent.agent)
+        .map(({ output }) => output),
+    ).toEqual(["reviewed"]);
+  });
+
+  it("that were left behind end with the turn", async () => {
+    await start();
+    await agent.run([
+      { do: "call", toolCallId: "task", title: "Review", kind: "other", status: "in_progress" },
+      { do: "call", ...inside("c1", { title: "Run", status: "in_progress" }) },
+    ]);
+    expect(agent.events("agent_finished")).toMatchObject([{ outcome: "done" }]);
+    expect(agent.events("agent_started").map(({ label }) => label)).toEqual([null, "reviewer"]);
   });
 });
