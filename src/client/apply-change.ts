@@ -75,6 +75,7 @@ function partsAfter(state: Snapshot, change: Change): Partial<Snapshot> {
       };
     case "job_started":
     case "job_finished":
+    case "job_updated":
       return { jobs: withJob(state.jobs, change.job) };
     case "clients":
       return { daemon: { ...state.daemon, clients: change.count } };

@@ -17,6 +17,7 @@ import { createEngineView } from "./engine-view.ts";
 import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
 import { createJobCommands } from "./job-commands.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import { jobsInPlace } from "./jobs/jobs-in-place.ts";
 import { openReceiptStore } from "./receipts/receipt-store.ts";
 import { createPermissions } from "./requests/permissions.ts";
 import { createQuestions } from "./requests/questions.ts";
@@ -75,7 +76,7 @@ export interface EngineOptions {
  * section of the state file, and the error of the file system when the folders of the home cannot be used.
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { changeLog, jobs, state, now, report, judgeCall, rules } = options;
+  const { changeLog, state, now, report, judgeCall, rules } = options;
   const sessionsFolder = join(options.home, "sessions");
   const workspacesFolder = join(options.home, "workspaces");
   await makePrivateFolder(sessionsFolder);
@@ -118,6 +119,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     report,
   });
 
+  const jobs = jobsInPlace(options.jobs, (tab) => store.findTab(tab)?.workspace.id ?? null);
   const permissions = createPermissions({ now });
   const questions = createQuestions({ now });
   const agentRuntimes = options.agentRuntimes ?? noRuntimeSource;
@@ -330,6 +332,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     resolveCwd,
     startFolder: options.startFolder,
     endRequestsOfTab: jobCommands.endRequestsOfTab,
+    jobsOf: (tab) => jobs.list().filter((job) => job.tab === tab),
     assertOpen,
     now,
     append,

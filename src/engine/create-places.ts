@@ -1,7 +1,7 @@
 import { SallyportError } from "../errors.ts";
 import type { ChangeBody } from "../protocol/changes.ts";
 import type { CommandOf } from "../protocol/commands.ts";
-import type { TrustedNow, Workspace } from "../protocol/objects.ts";
+import type { Job, TrustedNow, Workspace } from "../protocol/objects.ts";
 import type { Actor } from "./actor.ts";
 import type { Agents } from "./agents/agents.ts";
 import { createAttachmentDesk } from "./attachments/attachment-desk.ts";
@@ -101,6 +101,7 @@ export interface PlacesOptions {
   readonly resolveCwd: (rawCwd: string, bounded: boolean) => Promise<string>;
   readonly startFolder: string;
   readonly endRequestsOfTab: (tab: string) => Promise<void>;
+  readonly jobsOf: (tab: string) => readonly Job[];
   readonly assertOpen: () => void;
   readonly now: () => number;
   readonly append: (change: ChangeBody) => void;

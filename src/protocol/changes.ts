@@ -43,6 +43,8 @@ export const changeBodies = {
   session_deleted: Type.Object({ type: Type.Literal("session_deleted"), session: Id }),
   job_started: Type.Object({ type: Type.Literal("job_started"), job: JobSchema }),
   job_finished: Type.Object({ type: Type.Literal("job_finished"), job: JobSchema }),
+  /** It is neither new nor over, but its workspace is another: its tab was moved. */
+  job_updated: Type.Object({ type: Type.Literal("job_updated"), job: JobSchema }),
   mode: Type.Object({ type: Type.Literal("mode"), tab: Id, mode: ModeSchema }),
   clients: Type.Object({ type: Type.Literal("clients"), count: Count }),
   remote: Type.Object({ type: Type.Literal("remote"), remote: RemoteSchema }),

@@ -297,6 +297,24 @@ describe("tab_move", () => {
     expect(tabsOf(id)).toEqual(["project"]);
   });
 
+  it("to another workspace takes its jobs along, and tells of each", async () => {
+    const { id } = main();
+    const two = await create("two");
+    const tab = await openTab(id, "api");
+    const started = await at.engine.startJob({ type: "job_start", tab, command: "sleep 9" }, local);
+    const other = await at.engine.startJob({ type: "job_start", tab: firstTab(), command: "sleep 9" }, local);
+    const job = "job" in started ? started.job.id : "";
+    const untouched = "job" in other ? other.job.id : "";
+    at.changes.length = 0;
+    await move(tab, 0, two);
+    expect(at.changes.filter(({ type }) => type === "job_updated")).toMatchObject([
+      { type: "job_updated", job: { id: job, tab, workspace: two, state: "running" } },
+    ]);
+    const workspaces = Object.fromEntries(at.engine.snapshot().jobs.map((each) => [each.id, each.workspace]));
+    expect(workspaces).toEqual({ [job]: two, [untouched]: id });
+    expect(at.engine.listJobs().find((each) => each.id === job)).toMatchObject({ workspace: two });
+  });
+
   it("refuses places past the end, unknown tabs and workspaces, and nothing moves", async () => {
     const { id } = main();
     const two = await create("two");

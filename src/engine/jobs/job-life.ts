@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Job } from "../../protocol/objects.ts";
 import { endTree, groupExists } from "./end-tree.ts";
 import { isRunning, type JobEntry, targetOf } from "./job-entry.ts";
 import type { JobFiles } from "./job-files.ts";
@@ -103,13 +104,15 @@ export function createJobLife(options: JobLifeOptions): JobLife {
       exitCode: exit?.code ?? gone?.exit?.code ?? null,
       leaderSignal: gone?.exit?.signal ? constants.signals[gone.exit.signal] : entry.sigkilled ? 9 : null,
       killAsked: record.kill !== null,
+      // The daemon died between its record and its start: no process ever had it, and nothing was written.
+      neverStarted: record.pid === null && !entry.ours && files.logBytesNow(record.id) === 0,
     });
     const endedMs = (entry.ours ? gone?.atMs : exit?.atMs) ?? gone?.atMs ?? now();
     entry.record = {
       ...record,
       state: end.state,
       exit_code: end.exitCode,
-      reason: record.kill?.reason ?? (end.state === "lost" ? lostReason : null),
+      reason: record.kill?.reason ?? reasonOf(end.state),
       ended: new Date(Math.max(endedMs, Date.parse(record.started))).toISOString(),
       bytes: files.logBytesNow(record.id),
       incomplete: how.incomplete,
@@ -240,6 +243,11 @@ export function createJobLife(options: JobLifeOptions): JobLife {
       closed = true;
     },
   };
+}
+
+function reasonOf(state: Job["state"]): string | null {
+  if (state === "failed") return "It was never started: the daemon was ended just before.";
+  return state === "lost" ? lostReason : null;
 }
 
 const lostReason = "It ended without telling how: it was killed from outside, or the machine was restarted.";

@@ -64,16 +64,17 @@ export interface EndFacts {
   /** Number of the signal that ended the leader itself; null when that is not known. */
   readonly leaderSignal: number | null;
   readonly killAsked: boolean;
+  readonly neverStarted: boolean;
 }
 
-/** How a job ended: `exited`, `killed` when that was asked for, else `lost`. */
+/** How a job ended: `exited`, `killed` when that was asked for, `failed` when it never began, else `lost`. */
 export function endOf(facts: EndFacts): {
-  readonly state: "exited" | "killed" | "lost";
+  readonly state: "exited" | "killed" | "failed" | "lost";
   readonly exitCode: number | null;
 } {
   const { exitCode, leaderSignal, killAsked } = facts;
   const bySignal = leaderSignal === null ? null : 128 + leaderSignal;
   if (killAsked) return { state: "killed", exitCode: exitCode ?? bySignal };
   if (exitCode !== null) return { state: "exited", exitCode };
-  return { state: "lost", exitCode: null };
+  return { state: facts.neverStarted ? "failed" : "lost", exitCode: null };
 }

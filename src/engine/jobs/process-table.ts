@@ -18,12 +18,27 @@ export interface ProcessTable {
   readonly cheap: boolean;
   /** One process now, without `job`; null when there is none. Synchronous, so that a signal can follow at once. */
   find(pid: number): ProcessRow | null;
-  /** All processes started at `sinceStart` or later. Begun after the call; calls that wait together share one scan. */
+  /** All processes started at `sinceStart` or later. Begun after the call; calls of the same moment share one scan. */
   scan(sinceStart: number): Promise<readonly ProcessRow[]>;
 }
 
-/** Lets callers that wait for the running scan share the next one. */
-export function shareScans(scan: ProcessTable["scan"]): ProcessTable["scan"] {
+const restsPerScan = 3;
+const maxRestMs = 100;
+
+/** So long after a scan the next one may begin: in a flood of ends, looking for processes takes a quarter of the time. */
+export function restAfterScan(tookMs: number): number {
+  return Math.min(maxRestMs, tookMs * restsPerScan);
+}
+
+/**
+ * Lets callers that wait for the running scan, or while the machine rests from it, share the next one.
+ *
+ * @param rest waits after a scan that took so long
+ */
+export function shareScans(
+  scan: ProcessTable["scan"],
+  rest: (tookMs: number) => Promise<void>,
+): ProcessTable["scan"] {
   interface Waiter {
     readonly sinceStart: number;
     readonly resolve: (rows: readonly ProcessRow[]) => void;
@@ -37,12 +52,14 @@ export function shareScans(scan: ProcessTable["scan"]): ProcessTable["scan"] {
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
+      const begunMs = performance.now();
       try {
         const rows = await scan(Math.min(...batch.map((waiter) => waiter.sinceStart)));
         for (const waiter of batch) waiter.resolve(rows);
       } catch (error) {
         for (const waiter of batch) waiter.reject(error);
       }
+      await rest(performance.now() - begunMs);
     }
     busy = false;
   }

@@ -1,6 +1,6 @@
 import { SallyportError } from "../../errors.ts";
 import type { ChangeBody } from "../../protocol/changes.ts";
-import type { Tab } from "../../protocol/objects.ts";
+import type { Job, Tab } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import type { Agents } from "../agents/agents.ts";
 import { engineLimits } from "../engine-limits.ts";
@@ -16,6 +16,8 @@ export interface TabPlacesOptions {
   readonly agents: Agents;
   /** True for a tab that is being closed. */
   readonly isClosing: (tab: string) => boolean;
+  /** As they are now. */
+  readonly jobsOf: (tab: string) => readonly Job[];
   readonly assertOpen: () => void;
   readonly append: (change: ChangeBody) => void;
 }
@@ -99,6 +101,7 @@ export function createTabPlaces(options: TabPlacesOptions): TabPlaces {
         return { ...doc, tabs: doc.tabs.toSpliced(index, 0, tab), active_tab: doc.active_tab ?? tab.id };
       });
       agents.announceTab(tabId);
+      for (const job of options.jobsOf(tabId)) options.append({ type: "job_updated", job });
       for (const id of [from.id, to.id]) {
         announceOrder(id);
         agents.announceWorkspace(id);

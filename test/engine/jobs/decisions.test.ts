@@ -14,14 +14,16 @@ import { chooseRemovals } from "../../../src/engine/jobs/retention.ts";
 
 describe("endOf", () => {
   it.each([
-    [{ exitCode: 0, leaderSignal: null, killAsked: false }, "exited", 0],
-    [{ exitCode: 143, leaderSignal: null, killAsked: false }, "exited", 143],
-    [{ exitCode: 143, leaderSignal: null, killAsked: true }, "killed", 143],
-    [{ exitCode: 0, leaderSignal: null, killAsked: true }, "killed", 0],
-    [{ exitCode: null, leaderSignal: 9, killAsked: true }, "killed", 137],
-    [{ exitCode: null, leaderSignal: null, killAsked: true }, "killed", null],
-    [{ exitCode: null, leaderSignal: 9, killAsked: false }, "lost", null],
-    [{ exitCode: null, leaderSignal: null, killAsked: false }, "lost", null],
+    [{ exitCode: 0, leaderSignal: null, killAsked: false, neverStarted: false }, "exited", 0],
+    [{ exitCode: 143, leaderSignal: null, killAsked: false, neverStarted: false }, "exited", 143],
+    [{ exitCode: 143, leaderSignal: null, killAsked: true, neverStarted: false }, "killed", 143],
+    [{ exitCode: 0, leaderSignal: null, killAsked: true, neverStarted: false }, "killed", 0],
+    [{ exitCode: null, leaderSignal: 9, killAsked: true, neverStarted: false }, "killed", 137],
+    [{ exitCode: null, leaderSignal: null, killAsked: true, neverStarted: false }, "killed", null],
+    [{ exitCode: null, leaderSignal: 9, killAsked: false, neverStarted: false }, "lost", null],
+    [{ exitCode: null, leaderSignal: null, killAsked: false, neverStarted: false }, "lost", null],
+    [{ exitCode: null, leaderSignal: null, killAsked: false, neverStarted: true }, "failed", null],
+    [{ exitCode: null, leaderSignal: null, killAsked: true, neverStarted: true }, "killed", null],
   ] as const)("%j is %s", (facts, state, exitCode) => {
     expect(endOf(facts)).toEqual({ state, exitCode });
   });

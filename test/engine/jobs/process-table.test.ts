@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createProcessTable } from "../../../src/engine/jobs/create-process-table.ts";
 import { jobInEnvironment, parseProcStat } from "../../../src/engine/jobs/linux-process-table.ts";
-import { type ProcessRow, shareScans } from "../../../src/engine/jobs/process-table.ts";
+import { type ProcessRow, restAfterScan, shareScans } from "../../../src/engine/jobs/process-table.ts";
 import { createPsProcessTable, parsePs } from "../../../src/engine/jobs/ps-process-table.ts";
 
 const tail = "S 10 20 30 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3";
@@ -94,19 +94,51 @@ it("has no process table on Windows", () => {
 });
 
 describe("shareScans", () => {
+  const noRest = (): Promise<void> => Promise.resolve();
+
+  it("flood: calls that come one by one while it rests from a scan share the next", async () => {
+    let scans = 0;
+    let wake: () => void = () => undefined;
+    const scan = shareScans(
+      () => {
+        scans += 1;
+        return Promise.resolve([]);
+      },
+      () => new Promise((resolve) => (wake = resolve)),
+    );
+    await scan(0);
+    const later: Promise<unknown>[] = [];
+    for (let call = 0; call < 50; call++) {
+      later.push(scan(0));
+      await Promise.resolve();
+    }
+    expect(scans).toBe(1);
+    wake();
+    await Promise.all(later);
+    expect(scans).toBe(2);
+  });
+
+  it.each([
+    [1, 3],
+    [17, 51],
+    [500, 100],
+  ])("rests after a scan of %d ms for %d ms", (tookMs, restMs) => {
+    expect(restAfterScan(tookMs)).toBe(restMs);
+  });
+
   it("begins a scan after each call, but lets those that wait share one", async () => {
     const releases: ((rows: ProcessRow[]) => void)[] = [];
     const asked: number[] = [];
     const scan = shareScans((since) => {
       asked.push(since);
       return new Promise((resolve) => releases.push(resolve));
-    });
+    }, noRest);
     const first = scan(5);
     const second = scan(9);
     const third = scan(3);
     releases[0]?.([]);
     await first;
-    await Promise.resolve();
+    await vi.waitFor(() => expect(releases).toHaveLength(2));
     releases[1]?.([]);
     await Promise.all([second, third]);
     expect(asked).toEqual([5, 3]);
@@ -114,7 +146,7 @@ describe("shareScans", () => {
 
   it("tells all that wait of a failure and goes on afterwards", async () => {
     let fail = true;
-    const scan = shareScans(() => (fail ? Promise.reject(new Error("no ps")) : Promise.resolve([])));
+    const scan = shareScans(() => (fail ? Promise.reject(new Error("no ps")) : Promise.resolve([])), noRest);
     await expect(Promise.all([scan(0), scan(0)])).rejects.toThrow("no ps");
     fail = false;
     expect(await scan(0)).toEqual([]);

@@ -334,6 +334,31 @@ describe("the folder at start", () => {
     expect(processAlive(pid ?? 0)).toBe(false);
   });
 
+  it("a job whose daemon died between its record and its start is failed, not lost", async () => {
+    const first = await openJobs();
+    const { id } = await first.jobs.start(spec("exit 0"));
+    const ended = await first.ended(id);
+    await first.jobs.close();
+    const [never, spoke] = ["0000000a", "0000000b"];
+    const record = JSON.parse(readFileSync(join(first.folder, `${ended.id}.json`), "utf8"));
+    for (const other of [never, spoke]) {
+      const unstarted = { ...record, id: other, pid: null, start: null, state: "running", exit_code: null };
+      writeFileSync(
+        join(first.folder, `${other}.json`),
+        JSON.stringify({ ...unstarted, ended: null, bytes: 0 }),
+      );
+      writeFileSync(join(first.folder, `${other}.open`), "");
+      writeFileSync(join(first.folder, `${other}.log`), other === spoke ? "it ran\n" : "");
+    }
+    const second = await first.reopen();
+    expect(second.jobs.get(never)).toMatchObject({
+      state: "failed",
+      exit_code: null,
+      reason: expect.stringContaining("never started"),
+    });
+    expect(second.jobs.get(spoke)).toMatchObject({ state: "lost" });
+  });
+
   it("reads old records only when they are asked for", async () => {
     const first = await openJobs();
     const { id } = await first.jobs.start(spec("exit 0"));

@@ -37,6 +37,10 @@ export const acpLimits = {
   /** All text and output of one turn. */
   turnChars: 64 * 1024 * 1024,
   toolCalls: 10_000,
+  /** Held of the calls of a turn that have not ended. */
+  openCallChars: 64 * 1024 * 1024,
+  /** Allowed changes that were not written through us yet. */
+  allowedChanges: 50,
   /** Of one call, what is kept and shown. */
   inputChars: 64 * 1024,
   outputChars: 256 * 1024,

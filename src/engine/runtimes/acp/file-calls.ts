@@ -78,6 +78,8 @@ export async function writeTextFile(
   const limits = { homeFolder, maxBytes: acpLimits.fileBytes };
   const target = await findWriteTarget(path, limits).catch(throwRefusal);
   const before = target.before?.toString("utf8") ?? null;
+  // Some agents change the file themselves once they were allowed to, and then tell us of it: nothing is left to write.
+  if (before === text) return {};
   const isMeant = (each: TurnDesk): ToolCall | null =>
     each.calls.findOpen((call) => isAbout(call, target, path, each.cwd));
   const desk = desks.find(isMeant) ?? desks[0];

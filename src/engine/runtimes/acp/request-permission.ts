@@ -1,6 +1,7 @@
 import { SallyportError } from "../../../errors.ts";
 import { findWriteTarget } from "../../files/write-for-agent.ts";
 import type { CallToPermit, Permit } from "../runtime.ts";
+import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { askQuestions, asksQuestions } from "./questions.ts";
 import { listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
@@ -107,10 +108,16 @@ async function judgeWrite(
           input: also.length === 0 ? input : { ...input, paths: real },
         },
   );
-  if (permit.allowed)
+  if (permit.allowed) {
     desk.allowed.changes.push(
-      ...call.changes.map((change) => ({ ...change, path: real[paths.indexOf(change.path)] ?? change.path })),
+      ...call.changes.map((change) => ({
+        ...change,
+        path: real[paths.indexOf(change.path)] ?? change.path,
+      })),
     );
+    // Those that are written by the agent itself are never taken out.
+    desk.allowed.changes.splice(0, desk.allowed.changes.length - acpLimits.allowedChanges);
+  }
   return permit;
 }
 

@@ -57,11 +57,20 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     return terminal;
   }
 
+  /** Ended ones that their agent never released make room. */
+  function forgetOldest(): void {
+    for (const [id, terminal] of terminals) {
+      if (terminals.size + starting < acpLimits.terminals) return;
+      if (terminal.result !== null) terminals.delete(id);
+    }
+  }
+
   async function create(
     rawParams: unknown,
     desks: readonly [TurnDesk, ...TurnDesk[]],
     signal: AbortSignal,
   ): Promise<{ terminalId: string }> {
+    forgetOldest();
     if (
       terminals.size + starting >= acpLimits.terminals ||
       running().length + starting >= acpLimits.runningTerminals

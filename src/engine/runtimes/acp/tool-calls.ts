@@ -35,6 +35,8 @@ export interface ToolCall {
   announced: boolean;
   state: "pending" | "running" | "ended";
   startedMs: number;
+  /** What it holds in memory, about. */
+  heldChars: number;
 }
 
 export interface CallEnd {
@@ -65,8 +67,10 @@ export interface ToolCallsOptions {
   readonly redact: (text: string) => string;
   /** Records what was said before. */
   readonly beforeRecord: () => Promise<void>;
-  /** Counts text against the bound of the turn. Throws beyond it. */
+  /** Counts text against the bound of the turn. */
   readonly spend: (chars: number) => void;
+  /** Called when the calls that are open hold more than they may. */
+  readonly onTooMuch: () => void;
 }
 
 const toolNames: Readonly<Record<string, string>> = {
@@ -90,6 +94,25 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   const { context, cwd, now, redact } = options;
   const known = new Map<string, ToolCall>();
   const all: ToolCall[] = [];
+  let heldChars = 0;
+
+  /** Counts what a call holds; an ended one holds nothing more than what it is known by. */
+  function hold(call: ToolCall): void {
+    if (call.state === "ended") {
+      call.output = "";
+      call.streamed = "";
+      call.changes = [];
+      call.input = {};
+    }
+    const texts = call.changes.reduce(
+      (sum, { before, after }) => sum + (before?.length ?? 0) + after.length,
+      0,
+    );
+    const chars = texts + call.output.length + call.streamed.length + acpLimits.titleChars;
+    heldChars += chars - call.heldChars;
+    call.heldChars = chars;
+    if (heldChars > acpLimits.openCallChars) options.onTooMuch();
+  }
 
   function add(kind: string, title: string, input: RawObject): ToolCall {
     const call: ToolCall = {
@@ -107,6 +130,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       announced: false,
       state: "pending",
       startedMs: now(),
+      heldChars: 0,
     };
     all.push(call);
     return call;
@@ -122,6 +146,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       call.output = outputText(redact, raw.rawOutput);
     const paths = listOf(raw.locations, 100).flatMap((each) => textOf(objectOf(each).path, 4_096) ?? []);
     if (paths.length > 0) call.paths = paths.map((path) => resolve(cwd, path));
+    hold(call);
   }
 
   function readContent(call: ToolCall, content: readonly unknown[]): void {
@@ -202,6 +227,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
         ...(call.exitCode === undefined ? {} : { exit_code: call.exitCode }),
         ...(diff === null || isError ? {} : { diff }),
       };
+      hold(call);
       await options.beforeRecord();
       await context.record(body);
     },

@@ -1,3 +1,4 @@
+import type { AgentEventBody } from "../../../protocol/events.ts";
 import type { AgentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { cutText, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
@@ -36,6 +37,9 @@ export interface AcpTurnOptions {
   /** Called when the turn says more than a turn may. */
   readonly onTooMuch: () => void;
 }
+
+/** What a record costs beside its text, for the bound of a turn. */
+const recordChars = 500;
 
 export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
   const { context, redact, terminals, usage } = options;
@@ -85,6 +89,7 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
     }
   }
 
+  let lastPlan = "";
   async function plan(update: RawObject): Promise<void> {
     const todos = listOf(update.entries, acpLimits.todos).flatMap((raw, index) => {
       const { content, status } = objectOf(raw);
@@ -93,7 +98,17 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
         ? []
         : [{ id: String(index + 1), content: redact(text), status: textOf(status, 50) ?? "pending" }];
     });
-    await context.record({ type: "todos", todos });
+    const text = JSON.stringify(todos);
+    // Some agents tell the same plan with every step.
+    if (text === lastPlan) return;
+    lastPlan = text;
+    await keep({ type: "todos", todos });
+  }
+
+  /** Records what is no part of a message or a call. Each costs something, however short it is. */
+  async function keep(body: AgentEventBody): Promise<void> {
+    spend(JSON.stringify(body).length + recordChars);
+    await context.record(body);
   }
 
   return {
@@ -126,13 +141,12 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
           break;
         case "session_info_update": {
           const title = textOf(update.title, acpLimits.titleChars);
-          if (title !== null && title.trim() !== "")
-            await context.record({ type: "title", title: redact(title) });
+          if (title !== null && title.trim() !== "") await keep({ type: "title", title: redact(title) });
           break;
         }
         case "notice": {
           const words = [update.title, update.description].flatMap((each) => textOf(each, 4_000) ?? []);
-          await context.record({ type: "notice", message: redact(cutText(words.join(": "), 4_000)) });
+          await keep({ type: "notice", message: redact(cutText(words.join(": "), 4_000)) });
           break;
         }
         default:
