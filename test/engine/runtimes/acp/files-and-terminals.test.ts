@@ -34,6 +34,17 @@ describe("fs/read_text_file", () => {
     expect(agent.said()).toContain("read failed: -32002");
   });
 
+  it("says to an agent that could else make no new file that a missing one is empty, and nothing more of others", async () => {
+    await start({ args: ["--name=gemini-cli"] });
+    await agent.run([
+      { do: "read", path: inProject("none.txt") },
+      { do: "read", path: join(agent.folder, "none.txt") },
+      { do: "read", path: join(agent.at.home, "none.txt") },
+      { do: "read", path: agent.at.project },
+    ]);
+    expect(agent.said()).toMatch(/^read: \{"content":""\}\n(read failed: -32603.*\n){3}$/);
+  });
+
   it.each([
     ["the home", () => join(agent.at.home, "state.json")],
     ["a path with dots", () => `${agent.at.project}/../../home/state.json`],
@@ -98,6 +109,14 @@ describe("fs/write_text_file", () => {
     expect(agent.events("tool_finished")).toMatchObject([
       { call_id: asked.call_id, tool: "edit", is_error: false, diff: { path } },
     ]);
+  });
+
+  it("asks nobody for a write that changes nothing: some agents tell us of what they wrote themselves", async () => {
+    await start();
+    await writeFile(inProject("a.txt"), "x\n");
+    await agent.run([{ do: "write", path: inProject("a.txt"), content: "x\n" }]);
+    expect(agent.events("permission_requested")).toEqual([]);
+    expect(agent.said()).not.toContain("failed");
   });
 
   it("that was denied writes nothing and tells the agent", async () => {
