@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { AnswerError } from "../../src/client/answer-error.ts";
 import type { Decision, PermissionRequest } from "../../src/protocol/objects.ts";
+import { proseText } from "../markdown/prose-text.ts";
 import { errorText } from "../state/error-text.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
@@ -93,6 +94,7 @@ export function PermissionCard({
         </p>
       )}
       <Origin held={held} cwd={request.cwd} />
+      {request.note !== undefined && <p class="request-note">{proseText(request.note)}</p>}
       {held.end === null &&
         (mayApprove ? (
           <div class="answers">

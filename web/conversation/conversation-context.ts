@@ -9,6 +9,10 @@ export interface Conversation {
   readonly expansions: Expansions;
   /** The agents that this one started, on the tab still. */
   readonly subagents: ReadonlySignal<readonly Agent[]>;
+  /** Prompts are command lines, and output is all that they are for. */
+  readonly isShell: ReadonlySignal<boolean>;
+  /** What one must know of what runs here; null where there is nothing to say. */
+  readonly note: ReadonlySignal<string | null>;
   /** `you`, or the name of the device. */
   readonly nameOf: (by: By) => string;
 }

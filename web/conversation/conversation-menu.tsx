@@ -8,6 +8,7 @@ import { IconButton } from "../ui/button.tsx";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
 import { RenameDialog } from "./rename-dialog.tsx";
 import { RunSettings } from "./run-settings.tsx";
+import { useIsShell } from "./use-runtime.ts";
 
 interface ConversationMenuProps {
   readonly agent: Agent;
@@ -21,7 +22,7 @@ export function ConversationMenu({ agent, tab }: ConversationMenuProps) {
   const mayDrive = session.may("drive");
   const isSubagent = agent.parent !== null;
   const isBusy = agent.state === "running" || agent.state === "waiting";
-  const hasContext = agent.runtime !== "shell";
+  const hasContext = !useIsShell(agent.runtime);
   const show = (which: "settings" | "rename") => () => {
     open.value = which;
   };

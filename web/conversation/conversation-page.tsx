@@ -20,6 +20,7 @@ import { createExpansions } from "./expansion.ts";
 import { OutgoingList } from "./outgoing-list.tsx";
 import { modeTexts } from "./run-settings.tsx";
 import { TranscriptView } from "./transcript-view.tsx";
+import { isShellRuntime } from "./use-runtime.ts";
 import { useTranscript } from "./use-transcript.ts";
 
 /** The conversation with one agent, live; also that of an agent which is on no tab of this workspace, to read. */
@@ -38,8 +39,18 @@ function ConversationOf({ id }: { readonly id: string }) {
   const subagents = useComputed(() =>
     [...session.agents.value.values()].filter(({ parent }) => parent === id),
   );
+  const note = useComputed(() => {
+    const own = session.agents.value.get(id)?.tab;
+    return session.tabs.value.find((each) => each.id === own)?.note ?? null;
+  });
+  const isShell = useComputed(() => {
+    const runtime = session.agents.value.get(id)?.runtime;
+    return runtime !== undefined && isShellRuntime(session, runtime);
+  });
   const conversation = useMemo<Conversation>(
     () => ({
+      note,
+      isShell,
       expansions: createExpansions(),
       subagents,
       nameOf: (by: By) =>
@@ -49,7 +60,7 @@ function ConversationOf({ id }: { readonly id: string }) {
             ? "the machine itself"
             : by.name,
     }),
-    [session, subagents],
+    [session, subagents, note, isShell],
   );
   useActions(
     `conversation list`,
@@ -98,7 +109,7 @@ function ConversationOf({ id }: { readonly id: string }) {
           source={source}
           handle={list}
           hint={
-            agent?.runtime === "shell"
+            isShell.value
               ? "Write a command line below; it runs in the folder of the tab."
               : "Write below what you want done."
           }

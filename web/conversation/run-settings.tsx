@@ -1,8 +1,11 @@
 import type { Agent, Mode, TabWithAgents } from "../../src/protocol/objects.ts";
+import type { RuntimeRow } from "../../src/protocol/rest-objects.ts";
+import { proseText } from "../markdown/prose-text.ts";
 import { useSession } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Segments } from "../ui/tab-list.tsx";
+import { useRuntime } from "./use-runtime.ts";
 
 interface RunSettingsProps {
   readonly agent: Agent;
@@ -25,6 +28,7 @@ export function RunSettings({ agent, tab, onClose }: RunSettingsProps) {
   const models = (session.snapshot.value?.models ?? []).filter(({ runtime }) => runtime === agent.runtime);
   const model = models.find(({ id }) => id === agent.model);
   const levels = model?.thinking ?? [];
+  const runtime = useRuntime(agent.runtime);
   const mode = tab?.mode ?? "ask";
   // A looser mode makes things run without a question: that needs the right to answer them.
   const mayLoosen = session.may("drive", "approve");
@@ -74,6 +78,28 @@ export function RunSettings({ agent, tab, onClose }: RunSettingsProps) {
           ]}
         />
       )}
+      <RuntimeText agent={agent} runtime={runtime} note={tab?.note ?? null} />
     </Dialog>
+  );
+}
+
+interface RuntimeTextProps {
+  readonly agent: Agent;
+  readonly runtime: RuntimeRow | null;
+  readonly note: string | null;
+}
+
+/** What runs here, how it is, and what one must know of it. */
+function RuntimeText({ agent, runtime, note }: RuntimeTextProps) {
+  return (
+    <>
+      <p class="quiet-text">
+        {runtime === null
+          ? `Runs on ${proseText(agent.runtime)}, which this daemon does not have any more.`
+          : `${proseText(runtime.title)}${runtime.version === null ? "" : ` ${proseText(runtime.version)}`}: ${proseText(runtime.message)}`}{" "}
+        {runtime?.next != null && proseText(runtime.next)}
+      </p>
+      {note !== null && <p class="quiet-text">{proseText(note)}</p>}
+    </>
   );
 }

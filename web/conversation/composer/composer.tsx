@@ -5,6 +5,7 @@ import { announce } from "../../state/announcer.ts";
 import { useSession } from "../../state/session.ts";
 import { toast } from "../../state/toasts.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { useIsShell } from "../use-runtime.ts";
 import { AttachButton } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
 import "./composer.css";
@@ -40,7 +41,8 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
   const list = isClosed.value ? [] : suggestions.list;
   const isBusy = agent.state === "running" || agent.state === "waiting";
   const isEmpty = text.trim() === "" && draft.images.value.length === 0;
-  const takesAttachments = agent.runtime !== "shell";
+  const isShell = useIsShell(agent.runtime);
+  const takesAttachments = !isShell;
 
   useEffect(() => {
     chosen.value = 0;
@@ -158,16 +160,16 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
           ref={input}
           rows={1}
           class="composer-text"
-          aria-label={agent.runtime === "shell" ? "Command" : "Prompt"}
+          aria-label={isShell ? "Command" : "Prompt"}
           aria-autocomplete="list"
           aria-controls={list.length > 0 ? listId : undefined}
           aria-activedescendant={list.length > 0 ? `${listId}-${chosen.value}` : undefined}
-          placeholder={agent.runtime === "shell" ? "A command line" : "Ask for something"}
+          placeholder={isShell ? "A command line" : "Ask for something"}
           maxLength={maxPromptChars}
           enterkeyhint={hasKeyboard() ? "send" : "enter"}
-          autocapitalize={agent.runtime === "shell" ? "off" : undefined}
-          autocorrect={agent.runtime === "shell" ? "off" : undefined}
-          spellcheck={agent.runtime === "shell" ? false : undefined}
+          autocapitalize={isShell ? "off" : undefined}
+          autocorrect={isShell ? "off" : undefined}
+          spellcheck={isShell ? false : undefined}
           value={text}
           onInput={(event) => {
             draft.text.value = event.currentTarget.value;

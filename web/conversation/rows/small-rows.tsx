@@ -37,12 +37,16 @@ export function LineRow({
 }
 
 export function StartRowView({ row }: { readonly row: StartRow }) {
+  const note = useConversation().note.value;
   const { runtime, model, cwd } = row.event;
   return (
-    <LineRow icon="folder">
-      {proseText(model === null ? runtime : `${runtime} with ${model}`)} in <code>{proseText(cwd)}</code>,{" "}
-      <Time at={row.at} />
-    </LineRow>
+    <>
+      <LineRow icon="folder">
+        {proseText(model === null ? runtime : `${runtime} with ${model}`)} in <code>{proseText(cwd)}</code>,{" "}
+        <Time at={row.at} />
+      </LineRow>
+      {note !== null && <LineRow icon="about">{proseText(note)}</LineRow>}
+    </>
   );
 }
 

@@ -28,12 +28,15 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
     [result],
   );
   const isWaiting = permission?.allowed === null && result === null;
+  const isShell = useConversation().isShell.value;
   const hasFailed = result !== null && (result.isError || (result.exitCode ?? 0) !== 0);
   return (
     <div class="tool-row">
       <Fold
         foldKey={row.key}
-        isOpenAtFirst={isWaiting || (result === null && row.outputSoFar !== "") || diff !== null || hasFailed}
+        isOpenAtFirst={
+          isShell || isWaiting || (result === null && row.outputSoFar !== "") || diff !== null || hasFailed
+        }
         head={
           <>
             <Icon name={iconOf(row.tool)} />
@@ -46,7 +49,8 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
       >
         {() => (
           <>
-            <CallInputView row={row} hasDiff={diff !== null} />
+            {/* In a shell the prompt above is the command. */}
+            {(!isShell || isWaiting) && <CallInputView row={row} hasDiff={diff !== null} />}
             {permission !== null && !isWaiting && <PermissionLine permission={permission} />}
             {isWaiting && (
               <p>
