@@ -3,6 +3,8 @@ export type Dialect = "openai-chat" | "openai-responses" | "anthropic" | "gemini
 
 export interface ToolCall {
   readonly name: string;
+  /** OpenAI responses: tools of servers stand in a namespace. */
+  readonly namespace?: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -55,7 +57,10 @@ export interface Scene {
  */
 export function playScenes(scenes: readonly Scene[]): (ask: Ask) => Reply {
   return (ask) => {
-    const scene = scenes.find(({ when }) => ask.prompt.includes(when));
+    // The last words count: a conversation that is told again stands before them.
+    const places = scenes.map(({ when }) => ask.prompt.lastIndexOf(when));
+    const last = Math.max(-1, ...places);
+    const scene = last < 0 ? undefined : scenes[places.indexOf(last)];
     if (!scene) return { text: "OK." };
     let done = 0;
     for (const step of scene.steps) {

@@ -57,12 +57,13 @@ function outputOf(reply: Reply, about: About): readonly Item[] {
     content: [{ type: "output_text", text: reply.text ?? "", annotations: [] }],
   };
   const calls = callsOf(reply, about).map(
-    ({ id, name, input }): Item => ({
+    ({ id, name, namespace, input }): Item => ({
       id: `fc_${id}`,
       type: "function_call",
       status: "completed",
       call_id: id,
       name,
+      ...(namespace === undefined ? {} : { namespace }),
       arguments: JSON.stringify(input),
     }),
   );
