@@ -32,6 +32,8 @@ export interface ToolCall {
   exitCode: number | null | undefined;
   /** A terminal of ours prints into it. */
   hasTerminal: boolean;
+  /** The call of a terminal that the agent shows in this one. */
+  shows: ToolCall | null;
   announced: boolean;
   state: "pending" | "running" | "ended";
   startedMs: number;
@@ -100,7 +102,8 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   function hold(call: ToolCall): void {
     if (call.state === "ended") {
       call.output = "";
-      call.streamed = "";
+      // Another call may still show what a terminal printed.
+      if (!call.hasTerminal) call.streamed = "";
       call.changes = [];
       call.input = {};
     }
@@ -127,6 +130,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       written: null,
       exitCode: undefined,
       hasTerminal: false,
+      shows: null,
       announced: false,
       state: "pending",
       startedMs: now(),

@@ -39,7 +39,7 @@ export interface AcpTurnOptions {
 }
 
 /** What a record costs beside its text, for the bound of a turn. */
-const recordChars = 500;
+const recordChars = 20_000;
 
 export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
   const { context, redact, terminals, usage } = options;
@@ -85,7 +85,7 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
     for (const each of listOf(content, 200)) {
       const { type, terminalId } = objectOf(each);
       const own = type === "terminal" ? terminals.callOf(terminalId) : null;
-      if (own && own !== call && call.output === "") call.output = own.streamed;
+      if (own && own !== call) call.shows = own;
     }
   }
 
@@ -162,5 +162,6 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
 }
 
 function outputOf(call: ToolCall): string {
-  return call.hasTerminal ? call.streamed : call.output;
+  if (call.hasTerminal) return call.streamed;
+  return call.output === "" ? (call.shows?.streamed ?? "") : call.output;
 }

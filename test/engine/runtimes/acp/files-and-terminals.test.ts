@@ -330,6 +330,45 @@ describe("terminal/*", () => {
     expect(agent.said()).toBe("opened 16\n");
   });
 
+  it("is shown in a call of the agent, which ends with what it printed", async () => {
+    await start();
+    await agent.mode("autopilot");
+    await agent.run([
+      { do: "call", toolCallId: "t", title: "Run the tests", kind: "execute", status: "in_progress" },
+      { do: "terminal", command: "echo passed", release: false, quiet: true },
+      { do: "showTerminal", toolCallId: "t" },
+      { do: "progress", toolCallId: "t", status: "completed" },
+    ]);
+    expect(agent.events("tool_finished").map(({ output }) => output)).toEqual(["passed\n", "passed\n"]);
+  });
+
+  it("prints into the call of the agent that names this very command", async () => {
+    await start();
+    await agent.mode("autopilot");
+    await agent.run([
+      {
+        do: "call",
+        toolCallId: "t",
+        title: "Run the tests",
+        kind: "execute",
+        status: "in_progress",
+        rawInput: { command: "echo passed" },
+      },
+      { do: "terminal", command: "echo passed" },
+      { do: "progress", toolCallId: "t", status: "completed" },
+    ]);
+    expect(agent.events("tool_finished")).toMatchObject([{ output: "passed\n", exit_code: 0 }]);
+  });
+
+  it("makes room for new ones when the agent never releases any", async () => {
+    await start();
+    await agent.mode("autopilot");
+    await agent.run(
+      Array.from({ length: 70 }, () => ({ do: "terminal", command: "true", release: false, quiet: true })),
+    );
+    expect(agent.events("tool_finished").filter(({ is_error }) => !is_error)).toHaveLength(70);
+  });
+
   it("is refused when no turn runs", async () => {
     await start();
     await agent.mode("autopilot");

@@ -151,6 +151,14 @@ describe("an ACP agent that misbehaves in a turn", () => {
     await works();
   });
 
+  it("and ends between two turns is started again", async () => {
+    await start();
+    await agent.run([{ do: "exitLater" }]);
+    while (!(await pids("started")).every(isGone)) await delay(20);
+    await works();
+    expect((await agent.logLines()).filter((line) => line.startsWith("load"))).toHaveLength(1);
+  });
+
   it("and answers twice has answered", async () => {
     await start();
     await agent.run([{ do: "answerTwice" }, { do: "say", text: "still talking" }]);
@@ -168,6 +176,13 @@ describe("an ACP agent that misbehaves in a turn", () => {
   it("and floods the turn with words is held to the bound of a turn, or comes to its end", async () => {
     await start();
     const end = await agent.run([{ do: "flood", kib: 256, times: 320 }]);
+    expect(end).toMatchObject({ outcome: "failed", error: expect.stringContaining("64 MiB") });
+    await works();
+  });
+
+  it("and tells another plan ten thousand times is held to the bound of a turn", async () => {
+    await start();
+    const end = await agent.run([{ do: "planFlood", times: 10_000 }]);
     expect(end).toMatchObject({ outcome: "failed", error: expect.stringContaining("64 MiB") });
     await works();
   });
