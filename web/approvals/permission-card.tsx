@@ -6,7 +6,7 @@ import { errorText } from "../state/error-text.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { scrollable } from "../ui/scrollable.ts";
-import { sessionRule, shownCall } from "./call-shown.ts";
+import { type ShownPart, sessionRule, shownCall } from "./call-shown.ts";
 import { CardFrame, EndLine, Origin } from "./card-frame.tsx";
 import type { Held } from "./held-requests.ts";
 
@@ -40,8 +40,11 @@ export function PermissionCard({
   const call = shownCall(request);
   const rule = sessionRule(request);
   const mayApprove = session.may("approve");
-  const hidden = Math.max(0, call.subject.length + call.rest.length - shownAtOnceChars);
-  const isWhole = hidden === 0 || showsAll.value;
+  const { parts, hidden } = cutParts(
+    call.parts,
+    showsAll.value ? Number.POSITIVE_INFINITY : shownAtOnceChars,
+  );
+  const isWhole = hidden === 0;
 
   const answer = async (decision: Decision, event: MouseEvent): Promise<void> => {
     if (!counts(event) || held.end !== null || sending.value !== null) return;
@@ -71,16 +74,9 @@ export function PermissionCard({
 
   return (
     <CardFrame held={held} isFirst={isFirst} title={call.title}>
-      <CallText
-        text={isWhole ? call.subject : call.subject.slice(0, shownAtOnceChars)}
-        label="What would run"
-      />
-      {call.rest !== "" && (
-        <CallText
-          text={isWhole ? call.rest : call.rest.slice(0, Math.max(0, shownAtOnceChars - call.subject.length))}
-          label="With"
-        />
-      )}
+      {parts.map((part, index) => (
+        <CallText key={index} part={part} />
+      ))}
       {!isWhole && (
         <p>
           <Button
@@ -128,12 +124,30 @@ export function PermissionCard({
   );
 }
 
-function CallText({ text, label }: { readonly text: string; readonly label: string }) {
+function CallText({ part }: { readonly part: ShownPart }) {
   return (
-    <figure class="call-shown" aria-label={label}>
+    <figure class="call-shown" aria-label={part.label ?? "What would run"}>
+      {part.label !== null && <figcaption>{part.label}</figcaption>}
       <pre {...scrollable} dir="ltr">
-        {text}
+        {part.text}
       </pre>
     </figure>
   );
+}
+
+/** The parts up to so many characters, and how many are left out. */
+function cutParts(
+  parts: readonly ShownPart[],
+  maxChars: number,
+): { readonly parts: readonly ShownPart[]; readonly hidden: number } {
+  const shown: ShownPart[] = [];
+  let left = maxChars;
+  let hidden = 0;
+  for (const part of parts) {
+    const text = part.text.slice(0, left);
+    hidden += part.text.length - text.length;
+    left -= text.length;
+    if (text !== "" || part.text === "") shown.push({ ...part, text });
+  }
+  return { parts: shown, hidden };
 }

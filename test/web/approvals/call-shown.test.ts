@@ -7,22 +7,29 @@ describe("shownCall", () => {
   it("shows a command whole, in its lines", () => {
     expect(shownCall(request({ input: { command: "a\n\tb" } }))).toEqual({
       title: "Run this command?",
-      subject: "a\n\tb",
-      rest: "",
+      parts: [{ label: null, text: "a\n\tb" }],
     });
   });
 
   it("writes out what hides", () => {
-    const { subject } = shownCall(request({ input: { command: "ls \u202egnp.sh\u0007" } }));
-    expect(subject).toBe("ls ⟨U+202E⟩gnp.sh⟨U+0007⟩");
+    const { parts } = shownCall(
+      request({ input: { command: "ls \u202egnp.sh\u0007", "x\u200b": "a\n\u2066" } }),
+    );
+    expect(parts).toEqual([
+      { label: null, text: "ls ⟨U+202E⟩gnp.sh⟨U+0007⟩" },
+      { label: "x⟨U+200B⟩", text: "a\n⟨U+2066⟩" },
+    ]);
   });
 
-  it("shows the path first and everything else of the input behind it", () => {
-    const input = { path: "a.ts", old_string: "x", new_string: "y" };
+  it("shows the path first, then texts in their own lines, then everything else of the input", () => {
+    const input = { path: "a.ts", old_string: "x\ny", new_string: "z", all: true };
     expect(shownCall(request({ tool: "edit", input }))).toEqual({
       title: "Change this file?",
-      subject: "a.ts",
-      rest: '{\n  "old_string": "x",\n  "new_string": "y"\n}',
+      parts: [
+        { label: null, text: "a.ts" },
+        { label: "old_string", text: "x\ny" },
+        { label: "more", text: '{\n  "new_string": "z",\n  "all": true\n}' },
+      ],
     });
   });
 
@@ -31,17 +38,22 @@ describe("shownCall", () => {
     ["a text", "x", '"x"'],
     ["null", null, "null"],
     ["numbers for a command", { command: 3 }, '{\n  "command": 3\n}'],
-  ])("shows an input that is %s as it is", (_name, input, subject) => {
-    expect(shownCall(request({ tool: "db", input }))).toEqual({ title: "Use db?", subject, rest: "" });
+  ])("shows an input that is %s as it is", (_name, input, text) => {
+    expect(shownCall(request({ tool: "db", input }))).toEqual({
+      title: "Use db?",
+      parts: [{ label: null, text }],
+    });
   });
 
   it("leaves nothing of any input out", () => {
-    const plain = fc.string({ unit: fc.constantFrom(..."abc019 _-./") });
+    const plain = fc.string({ unit: fc.constantFrom(..."abc019 _-./\n"), maxLength: 90 });
     fc.assert(
       fc.property(fc.dictionary(plain, fc.oneof(plain, fc.integer(), fc.array(plain))), (input) => {
-        const { subject, rest } = shownCall(request({ input }));
-        const all = subject + rest;
-        for (const value of Object.values(input).flat()) expect(all).toContain(String(value));
+        const all = shownCall(request({ input })).parts.map(({ text }) => text);
+        for (const value of Object.values(input).flat()) {
+          const texts = [String(value), JSON.stringify(String(value)).slice(1, -1)];
+          expect(all.some((text) => texts.some((each) => text.includes(each)))).toBe(true);
+        }
       }),
     );
   });
