@@ -8,6 +8,8 @@ import { proseText } from "./prose-text.ts";
 /** What one text shows as Markdown at most. */
 const maxBlocks = 1_000;
 
+const maxRestChars = 128 * 1024;
+
 interface MarkdownProps {
   readonly text: string;
   /** True while more text comes: then only the open end is read again. */
@@ -34,7 +36,10 @@ export function Markdown({ text, isOpen = false }: MarkdownProps) {
         // A block keeps its place: text only ever comes behind it.
         <BlockView key={index} block={block} />
       ))}
-      {rest !== "" && <pre class="plain-rest">{proseText(rest)}</pre>}
+      {rest !== "" && <pre class="plain-rest">{proseText(rest.slice(0, maxRestChars))}</pre>}
+      {rest.length > maxRestChars && (
+        <p class="quiet-text">{rest.length - maxRestChars} more characters are not shown.</p>
+      )}
     </div>
   );
 }
