@@ -15,7 +15,7 @@ export interface BlockReader {
 }
 
 /** A longer text is no conversation; its rest is shown as it is. */
-export const maxMarkdownChars = 128 * 1024;
+export const maxMarkdownChars = 64 * 1024;
 
 export function createBlockReader(): BlockReader {
   let closedText = "";

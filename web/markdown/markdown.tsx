@@ -6,7 +6,7 @@ import { memo } from "../ui/memo.ts";
 import { proseText } from "./prose-text.ts";
 
 /** What one text shows as Markdown at most. */
-const maxBlocks = 1_000;
+const maxBlocks = 500;
 
 const maxRestChars = 128 * 1024;
 
