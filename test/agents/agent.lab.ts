@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AgentLab, processesWith, startAgentLab } from "../helpers/agent-lab.ts";
+import { type AgentLab, killProcesses, processesWith, startAgentLab } from "../helpers/agent-lab.ts";
 import type { Message } from "../helpers/socket.ts";
 import { type Feature, testedAgents } from "./agents.ts";
 
@@ -86,7 +86,7 @@ describe(name, { timeout: 180_000 }, () => {
   feature("resume", async () => {
     const turn = await lab.prompt(agent, "talk for ever");
     await turn.event(isA("text_delta"));
-    for (const pid of processes()) process.kill(pid, "SIGKILL");
+    killProcesses(processes());
     expect(await turn.end()).toMatchObject({ outcome: "failed" });
     const next = await lab.allowAll(agent, "what was said");
     expect(await next.end()).toMatchObject({ outcome: "done" });

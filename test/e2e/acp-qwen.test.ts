@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AgentLab, processesWith, startAgentLab } from "../helpers/agent-lab.ts";
+import { type AgentLab, killProcesses, processesWith, startAgentLab } from "../helpers/agent-lab.ts";
 import type { Message } from "../helpers/socket.ts";
 import { prepareQwen, qwenScenes } from "./support/qwen-scenes.ts";
 
@@ -129,7 +129,7 @@ describe("Qwen Code behind the gate", { timeout: 120_000 }, () => {
   it("is killed in the middle of a turn: the turn fails with the reason, and the next prompt goes on where it was", async () => {
     const turn = await lab.prompt(agent, "talk for ever");
     await turn.event(isA("text_delta"));
-    for (const pid of processes()) process.kill(pid, "SIGKILL");
+    killProcesses(processes());
     const end = await turn.end();
     expect(end).toMatchObject({ outcome: "failed", error: expect.stringContaining("Qwen Code") });
     const next = await lab.allowAll(agent, "what was said");

@@ -222,3 +222,14 @@ export function processesWith(argument: string, environment: string): readonly n
     })
     .map(Number);
 }
+
+/** SIGKILL to each that is still there. */
+export function killProcesses(pids: readonly number[]): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      // It ended with its parent.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+}
