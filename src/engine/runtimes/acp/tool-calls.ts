@@ -36,7 +36,8 @@ export interface ToolCall {
   shows: ToolCall | null;
   announced: boolean;
   state: "pending" | "running" | "ended";
-  startedMs: number;
+  /** When it was first heard of. */
+  readonly startedMs: number;
   /** What it holds in memory, about. */
   heldChars: number;
 }
@@ -172,7 +173,6 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   async function begin(call: ToolCall): Promise<void> {
     if (call.state !== "pending") return;
     call.state = "running";
-    call.startedMs = now();
     await options.beforeRecord();
     const summary = commandOf(call) ?? pathsOf(call, cwd)[0] ?? call.title;
     const input = Object.keys(call.input).length > 0 ? call.input : { title: call.title };

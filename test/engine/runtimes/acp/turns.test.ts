@@ -200,6 +200,47 @@ describe("what an ACP agent tells in a turn", () => {
     ).toMatchObject({ outcome: "failed", error: "Scripted: Boom: 401 wrong key." });
   });
 
+  it("may be what the example agent of the protocol's own SDK does: a read, an edit that asks, and an end", async () => {
+    await start();
+    const path = "/home/user/project/config.json";
+    const call = {
+      toolCallId: "call_2",
+      title: "Modifying critical configuration file",
+      kind: "edit",
+      status: "pending",
+      locations: [{ path }],
+      rawInput: { path, content: '{"database": {"host": "new-host"}}' },
+    };
+    const turn = await agent.prompt([
+      { do: "say", text: "I'll help you with that." },
+      { do: "call", toolCallId: "call_1", title: "Reading project files", kind: "read", status: "pending" },
+      { do: "progress", toolCallId: "call_1", status: "completed", rawOutput: { content: "# My Project" } },
+      { do: "say", text: " Now I understand." },
+      { do: "call", ...call },
+      {
+        do: "permission",
+        toolCall: call,
+        options: [
+          { kind: "allow_once", name: "Allow this change", optionId: "allow" },
+          { kind: "reject_once", name: "Skip this change", optionId: "reject" },
+        ],
+      },
+      { do: "progress", toolCallId: "call_2", status: "completed", rawOutput: { success: true } },
+      { do: "say", text: " Perfect!" },
+    ]);
+    expect(await agent.decide("allow")).toMatchObject({
+      tool: "edit",
+      summary: path,
+      input: { agent_title: "Modifying critical configuration file" },
+    });
+    expect(await agent.ended(turn)).toMatchObject({ outcome: "done" });
+    expect(agent.said()).toContain('"optionId":"allow"');
+    expect(agent.events("tool_finished").map(({ tool, output }) => [tool, output])).toEqual([
+      ["read", '{"content":"# My Project"}'],
+      ["edit", '{"success":true}'],
+    ]);
+  });
+
   it("gets images and files as such, and slash commands of its own as they are", async () => {
     await start();
     const png =
