@@ -21,6 +21,8 @@ export function jobsInPlace(jobs: Jobs, workspaceOf: (tab: string) => string | n
       return job && inPlace(job);
     },
     kill: async (id, beforeSignal) => inPlace(await jobs.kill(id, beforeSignal)),
+    // Asked at each call, not copied: a test watches it.
+    runCall: (spec) => jobs.runCall(spec),
     onChange: (listener) => jobs.onChange((kind, job) => listener(kind, inPlace(job))),
   };
 }
