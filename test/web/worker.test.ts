@@ -40,7 +40,9 @@ describe("the installed page", () => {
     daemon.setDown(true);
     await page.reload();
     await page.getByText(/Reconnecting in \d+ s/).waitFor();
-    await page.getByText("does not answer").first().waitFor();
+    await page.getByRole("button", { name: /Reconnecting/ }).click();
+    await page.getByRole("dialog").getByText("The daemon does not answer.").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Try now" }).click();
     daemon.setDown(false);
     await live();

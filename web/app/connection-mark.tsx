@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal, useComputed, useSignal, useSignalEffect } 
 import { useEffect } from "preact/hooks";
 import { announce } from "../state/announcer.ts";
 import { useSession } from "../state/session.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { type ConnectionText, connectionText } from "./connection-text.ts";
@@ -38,7 +38,7 @@ export function ConnectionMark() {
         <span class="connection-dot" aria-hidden="true" />
         <span>{short}</span>
       </button>
-      {state === "waiting" && <Button onClick={tryNow}>Try now</Button>}
+      {state === "waiting" && <IconButton icon="refresh" label="Try now" onClick={tryNow} />}
       {isOpen.value && (
         <ConnectionDialog
           text={text.value}

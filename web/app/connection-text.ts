@@ -27,9 +27,16 @@ export function connectionText(status: ConnectionStatus, nowMs: number, isOnline
           long: "This device has no network. The page connects as soon as it is back.",
         };
       const seconds = Math.max(1, Math.ceil((status.sinceMs + status.retryInMs - nowMs) / 1_000));
-      return { state: "waiting", short: `Reconnecting in ${seconds} s`, long: status.message };
+      return { state: "waiting", short: `Reconnecting in ${seconds} s`, long: plain(status.message) };
     }
     case "stopped":
       return { state: "stopped", short: "Disconnected", long: status.message };
   }
+}
+
+/** What the browser says of a request that failed (`Failed to fetch`) helps nobody. */
+function plain(message: string): string {
+  return /does not answer|was lost \(1006\)/.test(message)
+    ? "The daemon does not answer. It may be starting again, or this device has lost the way to it."
+    : message;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 import "./dialog.css";
@@ -23,12 +23,15 @@ export function Dialog(props: DialogProps) {
   const { title, onClose, children, actions, size = "small" } = props;
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  const isGone = useRef(false);
+  // At once, and not after the next frame: a key that is pressed now is meant for it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog === null) return undefined;
     const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
     return () => {
+      isGone.current = true;
       dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
@@ -41,6 +44,10 @@ export function Dialog(props: DialogProps) {
       onCancel={(event) => {
         event.preventDefault();
         onClose();
+      }}
+      // The platform closes it without asking when Escape is pressed twice.
+      onClose={() => {
+        if (!isGone.current) onClose();
       }}
       onMouseDown={(event) => {
         if (event.target === element.current) onClose();
