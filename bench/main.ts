@@ -8,6 +8,7 @@ import { jobUnwatched } from "./rows/job-unwatched.ts";
 import { jobWatched } from "./rows/job-watched.ts";
 import { latency } from "./rows/latency.ts";
 import { mewFanOut } from "./rows/mew-fan-out.ts";
+import { pageFlood } from "./rows/page-flood.ts";
 import { reconnect } from "./rows/reconnect.ts";
 import { revoke } from "./rows/revoke.ts";
 import { sessions } from "./rows/sessions.ts";
@@ -36,6 +37,7 @@ const rows: Readonly<Record<string, Row>> = {
   "tunnel-door": tunnelDoor,
   "tunnel-redial": tunnelRedial,
   "tunnel-chatter": tunnelChatter,
+  "page-flood": pageFlood,
 };
 
 const names = process.argv.slice(2);
