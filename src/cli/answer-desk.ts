@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Decision, PermissionRequest, Question } from "../protocol/objects.ts";
 import { decisionOfKey, keysText, requestText } from "./ask-approval.ts";
 import type { Printer } from "./printer.ts";
@@ -36,6 +37,12 @@ export interface AnswerDesk {
   readonly isQuestion: boolean;
 }
 
+/** A whole round of input: one immediate may come before this round's input, the next comes after it. */
+export async function untilTypedAheadIsRead(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}
+
 type Request = PermissionRequest | Question;
 
 export function openAnswerDesk(options: AnswerDeskOptions): AnswerDesk {
@@ -52,6 +59,8 @@ export function openAnswerDesk(options: AnswerDeskOptions): AnswerDesk {
     typed = "";
     await out.note(isQuestion(next) ? questionText(next, 0) : requestText(next));
     if (!hasKeyboard) await out.note(`  Waiting for an answer. ${options.elsewhere}`);
+    // What was typed before it could be read is still on its way in: it must answer nothing.
+    else await untilTypedAheadIsRead();
     // Another may have been shown, or this one answered, while it was written.
     if (waiting[0] !== next) return showNext();
     shown = next;

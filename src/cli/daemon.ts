@@ -60,10 +60,15 @@ const restart: CommandSpec = {
   async run(call) {
     const flags = daemonFlags(call);
     const found = await findDaemon(call.paths, call.io.env);
-    if (found.state !== "running") return show(call, own(await spawnDaemon(call, flagWords(flags))));
-    await stopDaemon(call, { force: isOn(call, "force"), restart: true });
-    const { port } = found.link.file;
-    return show(call, own(await spawnDaemon(call, flagWords({ ...flags, port: flags.port ?? port }))));
+    const before = (found.state === "running" ? found.link.file : found.file)?.port ?? null;
+    if (found.state === "running") await stopDaemon(call, { force: isOn(call, "force"), restart: true });
+    const port = flags.port ?? (found.state === "running" ? before : null);
+    const link = await spawnDaemon(call, flagWords({ ...flags, port }));
+    if (before !== null && link.file.port !== before)
+      await call.out.note(
+        `The daemon listens on port ${link.file.port} now; it was ${before}. Pages and bookmarks of the old one no longer lead here.`,
+      );
+    return show(call, own(link));
   },
 };
 

@@ -1,9 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import { AnswerError, UnreachableError } from "../client/answer-error.ts";
 import type { Broadcast, Connection } from "../client/connection.ts";
 import { newId } from "../lib/ids.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { type AnswerDesk, openAnswerDesk } from "./answer-desk.ts";
+import { type AnswerDesk, openAnswerDesk, untilTypedAheadIsRead } from "./answer-desk.ts";
 import { exitCodes, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "./command.ts";
 import { createFamily } from "./family.ts";
@@ -118,12 +117,6 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
     stopKeys?.();
     interrupts.stop();
   }
-}
-
-/** A whole round of input: one immediate may come before this round's input, the next comes after it. */
-async function untilTypedAheadIsRead(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
 }
 
 type Outcome = "done" | "cancelled" | "failed";

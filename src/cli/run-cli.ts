@@ -63,6 +63,7 @@ function buildProgram(options: CliOptions, finish: (exitCode: number) => void): 
   program.option("-C, --connect <name>", "a paired daemon elsewhere; see: sallyport connect");
   program.addHelpText("after", "\nExamples:\n  sallyport up\n  sallyport -C box run -- make\n");
   for (const spec of options.commands) addCommand(program, options, spec, finish);
+  addHelp(program);
   program
     .allowUnknownOption()
     .allowExcessArguments(true)
@@ -71,6 +72,20 @@ function buildProgram(options: CliOptions, finish: (exitCode: number) => void): 
       program.help({ error: true });
     });
   return program;
+}
+
+/** `help jobs kill` is what `jobs kill --help` is. */
+function addHelp(program: Command): void {
+  program
+    .command("help [command...]", { hidden: true })
+    .passThroughOptions()
+    .allowUnknownOption()
+    .action((words: readonly string[]) => {
+      const [first] = words;
+      const isKnown = program.commands.some((command) => command.name() === first);
+      if (first !== undefined && !isKnown) throw noCommand(program, first);
+      namedCommand(program, words).help();
+    });
 }
 
 function addCommand(
@@ -132,11 +147,15 @@ function refuseLeftWords(group: Command): void {
   const left = group.args[0];
   if (left === undefined) return;
   if (left.startsWith("-")) throw usageError(`There is no option "${inline(left)}". See: ${helpOf(group)}`);
-  const names = group.commands.map((command) => command.name());
+  throw noCommand(group, left);
+}
+
+function noCommand(group: Command, left: string): CliError {
+  const names = group.commands.map((command) => command.name()).filter((name) => name !== "help");
   const of = group.parent ? ` of "${group.name()}"` : "";
   const near = nearestKey(left, names);
   const hint = near === null ? "" : `. Did you mean ${near}?`;
-  throw usageError(
+  return usageError(
     `There is no command "${inline(left)}"${of}; there are: ${names.join(", ")}${hint || "."} See: ${helpOf(group)}`,
   );
 }

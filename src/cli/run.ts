@@ -119,12 +119,11 @@ async function printEvents(call: Call, target: Target, id: string, watch: JobWat
 }
 
 async function report(call: Call, job: Job, wasInterrupted: boolean): Promise<number> {
-  if (wasInterrupted) return exitCodes.interrupted;
   if (job.state !== "exited")
     await call.out.note(
       `sallyport: the job ${job.state === "failed" ? "could not start" : job.state === "lost" ? "was lost: how it ended is not known" : "was killed"}${job.reason === null ? "" : ` (${inline(job.reason)})`}. Its output: sallyport jobs output ${job.id}`,
     );
-  return jobExitCode(job);
+  return wasInterrupted ? exitCodes.interrupted : jobExitCode(job);
 }
 
 /** The job's own code; 125 where there is none, 137 for one that was killed without telling. */
@@ -161,6 +160,7 @@ function handleInterrupts(call: Call, connection: Connection, id: string): Inter
         return;
       }
       asked = true;
+      void call.out.note("sallyport: ending the job. Ctrl-C again leaves it running.");
       connection.command({ type: "job_kill", job: id }).catch(goAway);
     }),
     call.io.onSignal("SIGTERM", goAway),

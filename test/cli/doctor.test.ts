@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { checkNode } from "../../src/cli/checks/check-machine.ts";
+import { checkBrowser, checkNode } from "../../src/cli/checks/check-machine.ts";
 import { checkClock } from "../../src/cli/checks/check-secrets.ts";
 import type { Finding } from "../../src/cli/checks/finding.ts";
 import { daemonFileOf, homeWith, startFakeDaemon } from "./fake-daemon.ts";
@@ -131,6 +131,17 @@ describe("checkClock", () => {
         at as number,
       ).state,
     ).toBe(state);
+  });
+});
+
+describe("checkBrowser", () => {
+  it.each<[string, NodeJS.Platform, Record<string, string>, string]>([
+    ["on a server, where there is no screen", "linux", { PATH: "/nowhere" }, "ok"],
+    ["on a desktop without xdg-open", "linux", { PATH: "/nowhere", DISPLAY: ":0" }, "warn"],
+    ["on Wayland without xdg-open", "linux", { PATH: "/nowhere", WAYLAND_DISPLAY: "wayland-0" }, "warn"],
+    ["on macOS", "darwin", {}, "ok"],
+  ])("%s", async (_, platform, env, state) => {
+    expect((await checkBrowser(platform, env)).state).toBe(state);
   });
 });
 

@@ -44,6 +44,32 @@ describe("the command line", () => {
     expect(ran).toEqual({ exitCode: 1, stdout: "", stderr: "" });
   });
 
+  it.each([
+    [["help"], ["--help"]],
+    [
+      ["help", "jobs"],
+      ["jobs", "--help"],
+    ],
+    [
+      ["help", "jobs", "kill"],
+      ["jobs", "kill", "--help"],
+    ],
+    [
+      ["help", "run", "--", "x"],
+      ["run", "--help"],
+    ],
+  ])("takes %j for %j", async (asked, meant) => {
+    const home = await emptyHome();
+    const ran = await cli(asked, { home });
+    expect(ran).toEqual(await cli(meant, { home }));
+    expect(ran.exitCode).toBe(0);
+  });
+
+  it("refuses help on what is no command, and names those that are", async () => {
+    const ran = await cli(["help", "jbos"], { home: await emptyHome() });
+    expect([ran.exitCode, ran.stderr.includes("Did you mean jobs?")]).toEqual([2, true]);
+  });
+
   it("prints its version", async () => {
     expect(await cli(["--version"], { home: await emptyHome() })).toMatchObject({
       exitCode: 0,

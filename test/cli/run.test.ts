@@ -179,7 +179,10 @@ describe("sallyport run", () => {
     const running = startCli(["run", "--", "x"], { home });
     await running.shows("begun");
     running.signal("SIGINT");
-    expect((await running.done).exitCode).toBe(130);
+    const ran = await running.done;
+    expect(ran.exitCode).toBe(130);
+    expect(ran.stderr).toContain("Ctrl-C again leaves it running");
+    expect(ran.stderr).toContain(`the job was killed. Its output: sallyport jobs output ${job.id}`);
   });
 
   it("leaves the job running at the second Ctrl-C and says how to go back", async () => {

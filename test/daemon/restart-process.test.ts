@@ -91,7 +91,9 @@ describe("daemon restart", () => {
     const { daemon, file } = await backgroundHome();
     await daemon("start", "--port", "0");
     const port = await freePort();
-    expect((await daemon("restart", "--port", String(port))).code).toBe(0);
+    const moved = await daemon("restart", "--port", String(port));
+    expect(moved.code).toBe(0);
+    expect(moved.stderr).toContain(`listens on port ${port} now`);
     expect((await file()).url).toBe(`http://127.0.0.1:${port}`);
   });
 

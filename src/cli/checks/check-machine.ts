@@ -64,5 +64,7 @@ export async function checkBrowser(
     );
     if (isThere) return ok("browser", "pages are opened with xdg-open");
   }
+  if (!env.DISPLAY && !env.WAYLAND_DISPLAY)
+    return ok("browser", "there is no screen here; open the address on another device");
   return warn("browser", "There is no xdg-open, so --open cannot open a page", "Open the address by hand.");
 }
