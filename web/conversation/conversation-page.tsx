@@ -95,6 +95,7 @@ function ConversationOf({ id }: { readonly id: string }) {
     <Page
       title={proseText(name)}
       layout="full"
+      class="conversation-page"
       back={
         agent?.parent == null
           ? { href: hrefOf("/"), label: "Back to work" }

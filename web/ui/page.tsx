@@ -16,13 +16,14 @@ interface PageProps {
   readonly back?: { readonly href: string; readonly label: string };
   /** `text`: a column for reading; `full`: the page fills the space and scrolls by itself. */
   readonly layout?: "text" | "full";
+  readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 let lastFocused: string | null = null;
 
 /** A page: its title, which names the window too and takes the focus when one came here from another page. */
-export function Page({ title, lead, actions, back, layout = "text", children }: PageProps) {
+export function Page({ title, lead, actions, back, layout = "text", children, ...rest }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const at = path.value;
   pageTitle.value = title;
@@ -32,7 +33,7 @@ export function Page({ title, lead, actions, back, layout = "text", children }: 
     lastFocused = at;
   }, [at]);
   return (
-    <div class={classes("page", layout)}>
+    <div class={classes("page", layout, rest.class)}>
       <header class="page-head">
         {back && (
           <IconButton
