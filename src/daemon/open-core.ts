@@ -13,6 +13,7 @@ import { createAgentRuntimes } from "./agents/agent-runtimes.ts";
 import type { KeepAwake } from "./awake/keep-awake.ts";
 import { openKeepAwake } from "./awake/open-keep-awake.ts";
 import type { Closers } from "./closers.ts";
+import { keepHeapSmall } from "./keep-heap-small.ts";
 import type { OpenedHome } from "./open-home.ts";
 import type { StartDaemonOptions } from "./running-daemon.ts";
 
@@ -41,6 +42,7 @@ export async function openCore(
   home: OpenedHome,
   closers: Closers,
 ): Promise<Core> {
+  keepHeapSmall();
   const { log, config } = home;
   const paths = homePaths(options.home);
   const clock = systemClock;

@@ -17,16 +17,24 @@ export function createFanout(changeLog: ChangeLog): Fanout {
   const connections = new Set<Connection>();
 
   function forward(logged: LoggedChange): void {
-    if (connections.size === 0) return;
-    const forAdmin = textFrame(logged.forAdmin);
-    const forOthers = logged.forOthers === logged.forAdmin ? forAdmin : textFrame(logged.forOthers);
+    const isSame = logged.forOthers === logged.forAdmin;
+    // Made when somebody takes it: who does not keep up costs no memory.
+    let forAdmin: Buffer | null = null;
+    let forOthers: Buffer | null = null;
     // The last that a client hears is worth a place beyond the bound.
     const isLast = logged.change.type === "shutdown";
     for (const connection of connections) {
       const { scopes } = connection.lease;
       if (!scopes.has("view")) connection.end(closeCodes.exposureOff, "scope_missing");
-      else if (isLast) connection.sendReply(forOthers);
-      else connection.sendChange(forAdmin === forOthers || scopes.has("admin") ? forAdmin : forOthers);
+      else if (isLast) connection.sendReply(textFrame(logged.forOthers));
+      else if (!connection.takesChanges) continue;
+      else if (isSame || scopes.has("admin")) {
+        forAdmin ??= textFrame(logged.forAdmin);
+        connection.sendChange(forAdmin);
+      } else {
+        forOthers ??= textFrame(logged.forOthers);
+        connection.sendChange(forOthers);
+      }
     }
   }
 

@@ -63,6 +63,8 @@ export interface Connection {
   readonly queuedBytes: number;
   /** False once it is closing: nothing is sent or run any more. */
   readonly open: boolean;
+  /** False while changes are dropped: the client does not keep up, or has left. */
+  readonly takesChanges: boolean;
   /** Gives the connection its dialect and starts reading. */
   start(handler: DialectHandler): void;
   sendChange(frame: Buffer): void;
@@ -256,6 +258,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     get open() {
       return canWrite();
+    },
+    get takesChanges() {
+      return canWrite() && !outbox.lagging;
     },
     start(dialect) {
       handler = dialect;
