@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useSession } from "../state/session.ts";
 import { createTranscriptSource, type TranscriptSource } from "../transcript/transcript-source.ts";
 import type { TranscriptPage } from "../transcript/transcript-window.ts";
+import { createPacedFrames } from "./paced-frames.ts";
 
 const pageRecords = 200;
 
@@ -20,10 +21,12 @@ export function useTranscript(agent: string): TranscriptSource {
             `/api/sessions/${encodeURIComponent(agent)}?${query}`,
           );
         },
-        schedule: (work) => {
-          if (document.visibilityState === "visible") requestAnimationFrame(work);
-          else setTimeout(work, 250); // Frames stop while the page is hidden.
-        },
+        schedule: createPacedFrames({
+          now: () => performance.now(),
+          requestFrame: (work) => requestAnimationFrame(work),
+          setTimer: (work, ms) => setTimeout(work, ms),
+          isHidden: () => document.visibilityState !== "visible",
+        }),
       }),
     [agent, session],
   );
