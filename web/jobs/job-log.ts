@@ -60,8 +60,17 @@ export function openJobLog(session: Session, job: string, { fromBytes, knownByte
     problem: null,
   });
   const gate = createGate();
+  let shownScreen = screen;
+  let isBehind = false;
+  /** Whether a line that is shown would go. */
+  const wouldDrop = (): boolean =>
+    view.value.lines.length > 0 &&
+    (screen !== shownScreen || screen.lines[0]?.number !== view.value.lines[0]?.number);
   const pace = createPace(() => {
     if (isClosed) return;
+    isBehind = gate.isHeld && wouldDrop();
+    if (isBehind) return;
+    shownScreen = screen;
     view.value = {
       lines: screen.lines,
       fromBytes: startBytes,
@@ -105,8 +114,14 @@ export function openJobLog(session: Session, job: string, { fromBytes, knownByte
       screen.write(chunk.output);
       offset = chunk.next_offset;
     }
+    if (knownBytes !== null) {
+      knownLine = screen.lines.at(-1)?.number ?? 0;
+      // What was read there has to have its place below.
+      const chunk = await readChunk(rest, job, offset);
+      screen.write(chunk.output);
+      offset = chunk.next_offset;
+    }
     if (isClosed) return;
-    if (knownBytes !== null) knownLine = screen.lines.at(-1)?.number ?? 0;
     pace.drawSoon();
     while (await follow(offset)) {
       offset = await nearEnd();
@@ -120,7 +135,10 @@ export function openJobLog(session: Session, job: string, { fromBytes, knownByte
 
   return {
     view,
-    hold: gate.hold,
+    hold(isHeld) {
+      gate.hold(isHeld);
+      if (!isHeld && isBehind) pace.drawSoon();
+    },
     close() {
       isClosed = true;
       gate.hold(false);

@@ -12,13 +12,12 @@ import { EmptyState, ErrorState, Spinner } from "../ui/states.tsx";
 import { blocksOf, findLines, isSameBlock, type LineBlock, nextFound } from "./find-lines.ts";
 import { type JobLogOptions, openJobLog } from "./job-log.ts";
 import { OutputTools } from "./output-tools.tsx";
+import { useLogScroll } from "./use-log-scroll.ts";
 import "./job-output.css";
 
 /** What each "earlier" adds. */
 const earlierBytes = 1024 * 1024;
 const linesOfABlock = 100;
-/** Closer to the end counts as the end. */
-const endPx = 40;
 
 const wrapsLines = preference("job output wraps", true, isBoolean);
 
@@ -35,9 +34,7 @@ export function JobOutput({ job }: { readonly job: Job }) {
   const isComing = shown.current !== log;
   const view = shown.current.view.value;
 
-  const scroll = useRef<HTMLElement>(null);
-  const lastTop = useRef(0);
-  const isFollowing = useSignal(true);
+  const { box, isFollowing, listeners, bring } = useLogScroll(view.lines);
   const search = useSignal("");
   const current = useSignal<number | null>(null);
   const found = useMemo(() => findLines(view.lines, search.value), [view.lines, search.value]);
@@ -46,33 +43,14 @@ export function JobOutput({ job }: { readonly job: Job }) {
     log.hold(!isFollowing.value);
   }, [log, isFollowing.value]);
   useLayoutEffect(() => {
-    const box = scroll.current;
-    if (box === null || !isFollowing.value) return undefined;
-    const toEnd = (): void => {
-      box.scrollTop = box.scrollHeight;
-    };
-    toEnd();
-    // A keyboard that rises or a phone that is turned leaves less room for the same lines.
-    const observer = new ResizeObserver(toEnd);
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, [view.lines, isFollowing.value]);
-  useLayoutEffect(() => {
-    if (view.knownLine !== null) lineElement(scroll.current, view.lines, view.knownLine)?.scrollIntoView();
+    const { knownLine } = view;
+    if (knownLine !== null) bring(() => lineElement(box.current, view.lines, knownLine), "start");
   }, [view.knownLine]);
   useEffect(() => {
-    if (current.value !== null)
-      lineElement(scroll.current, view.lines, current.value)?.scrollIntoView({ block: "center" });
+    const line = current.value;
+    if (line !== null) bring(() => lineElement(box.current, view.lines, line), "center");
   }, [current.value]);
 
-  function onScroll(box: HTMLElement): void {
-    const isUp = box.scrollTop < lastTop.current;
-    lastTop.current = box.scrollTop;
-    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endPx;
-    // Only the reader leaves the end: lines that come below do not move them away from it.
-    if (isAtEnd) isFollowing.value = true;
-    else if (isUp) isFollowing.value = false;
-  }
   function find(step: 1 | -1): void {
     isFollowing.value = false;
     current.value = nextFound(found, current.value, step);
@@ -101,11 +79,11 @@ export function JobOutput({ job }: { readonly job: Job }) {
       {log.view.value.problem !== null && <ErrorState problem={log.view.value.problem} />}
       {view.isLoading && <Spinner />}
       <section
-        ref={scroll}
+        ref={box}
         class={wrapsLines.value ? "job-log wraps" : "job-log"}
         aria-label="Output"
         {...scrollable}
-        onScroll={(event) => onScroll(event.currentTarget)}
+        {...listeners}
       >
         {view.fromBytes > 0 && !view.isLoading && !view.isCut && (
           <Button

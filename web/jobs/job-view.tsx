@@ -86,9 +86,11 @@ function WholeCommand({ command }: { readonly command: string }) {
   return (
     <details class="whole-command">
       <summary>The whole command</summary>
-      <pre {...scrollable} role="region" aria-label="The whole command" dir="ltr">
-        {visible(command)}
-      </pre>
+      <figure aria-label="The whole command">
+        <pre {...scrollable} dir="ltr">
+          {visible(command)}
+        </pre>
+      </figure>
     </details>
   );
 }

@@ -1,6 +1,6 @@
 /** Draws as often as the page can bear. */
 export interface Pace {
-  /** Draws with one of the next frames; once, however often it is called until then. */
+  /** Draws what there is then, with one of the next frames; once, however often it is called until then. */
   drawSoon(): void;
   /** The same; resolves when it was drawn. */
   drawn(): Promise<void>;
@@ -14,43 +14,53 @@ const maxRestMs = 500;
 /** Calls `draw` in a frame, and then not again before the page had twice the time that it took for other things. */
 export function createPace(draw: () => void): Pace {
   let isDue = false;
+  let isDrawing = false;
   let isStopped = false;
   let nextMs = 0;
   let waiting: (() => void)[] = [];
 
-  function finish(): void {
-    isDue = false;
-    const done = waiting;
-    waiting = [];
+  function release(done: readonly (() => void)[]): void {
     for (const resolve of done) resolve();
+  }
+  function schedule(): void {
+    const restMs = nextMs - performance.now();
+    if (restMs > 0) setTimeout(() => requestAnimationFrame(frame), restMs);
+    else requestAnimationFrame(frame);
   }
   function frame(): void {
     if (isStopped) return;
     const beganMs = performance.now();
+    const done = waiting;
+    waiting = [];
+    isDue = false;
+    isDrawing = true;
     draw();
     // Components are drawn after this, and put on the screen after that: the next task comes when both are done.
     setTimeout(() => {
       const nowMs = performance.now();
       nextMs = nowMs + Math.min(maxRestMs, restShare * (nowMs - beganMs));
-      finish();
+      isDrawing = false;
+      release(done);
+      if (isDue && !isStopped) schedule();
     });
   }
   function drawSoon(): void {
     if (isDue || isStopped) return;
     isDue = true;
-    const restMs = nextMs - performance.now();
-    if (restMs > 0) setTimeout(() => requestAnimationFrame(frame), restMs);
-    else requestAnimationFrame(frame);
+    if (!isDrawing) schedule();
   }
   return {
     drawSoon,
-    drawn: () => {
+    drawn() {
+      if (isStopped) return Promise.resolve();
+      const drawn = new Promise<void>((resolve) => waiting.push(resolve));
       drawSoon();
-      return isStopped ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
+      return drawn;
     },
     stop() {
       isStopped = true;
-      finish();
+      release(waiting);
+      waiting = [];
     },
   };
 }
