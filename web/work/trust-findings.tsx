@@ -14,8 +14,12 @@ export function TrustFindings({ found }: { readonly found: TrustedNow }) {
         {found.hooks.map(({ source, name, command }) => (
           <Row
             key={`hook ${source} ${name} ${command}`}
-            title={<code>{visible(command)}</code>}
-            detail={`Hook ${visible(name)}, from ${visible(source)}`}
+            title={<code>{visible(command === "" ? name : command)}</code>}
+            detail={
+              command === ""
+                ? `A file that runs by itself: ${visible(source)}`
+                : `Hook ${visible(name)}, from ${visible(source)}`
+            }
           />
         ))}
         {found.mcp_servers.map(({ source, name, command }) => (

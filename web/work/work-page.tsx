@@ -65,11 +65,11 @@ function TabCard({ tab }: { readonly tab: TabWithAgents }) {
   const session = useSession();
   const branch = tab.project?.branch;
   return (
-    <section class="tab-card" aria-labelledby={`tab-${tab.id}`}>
+    <section class="tab-card">
       <header>
         <Icon name="folder" />
         <div>
-          <h2 id={`tab-${tab.id}`}>{visible(tab.name)}</h2>
+          <h2>{visible(tab.name)}</h2>
           <p class="tab-facts">
             <span>{visible(tab.cwd)}</span>
             {branch && (
@@ -79,6 +79,7 @@ function TabCard({ tab }: { readonly tab: TabWithAgents }) {
             )}
             <span>{modeWords[tab.mode]}</span>
             {tab.runtime !== "shell" && <span>{visible(tab.runtime)}</span>}
+            {!tab.trusted && <span>Not trusted: only the shell runs here</span>}
           </p>
           {tab.note !== undefined && <p class="tab-facts">{visible(tab.note)}</p>}
         </div>
