@@ -23,6 +23,8 @@ export interface OpenedHome {
   readonly config: LiveConfig;
   /** `config.toml` as it was when it was read. */
   readonly configMark: FileMark;
+  /** Why a start with the configuration and the keys as they are now would be refused, or null. */
+  readonly checkFiles: () => Promise<string | null>;
   /** Reads it again, as at the start. */
   readonly loadConfig: () => Promise<Config>;
   readonly stateFile: StateFile;
@@ -57,8 +59,16 @@ export async function openHome(
   const stateFile = await openStateFile({ path: paths.state });
   const state = openDaemonState(stateFile);
   // Read by agents when they start; a damaged one is told now, not in the middle of a turn.
-  loadCredentials(paths.credentials);
+  const loadKeys = () => void loadCredentials(paths.credentials);
+  loadKeys();
+  const checkFiles = (): Promise<string | null> =>
+    load()
+      .then(loadKeys)
+      .then(
+        () => null,
+        (error: Error) => error.message,
+      );
   const fixedToken = await readFixedToken(options.tokenFile, options.env);
   if (fixedToken !== null) log.protect(fixedToken);
-  return { log, config, configMark, loadConfig: load, stateFile, state, fixedToken };
+  return { log, config, configMark, loadConfig: load, checkFiles, stateFile, state, fixedToken };
 }

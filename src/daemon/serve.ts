@@ -149,11 +149,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     port: () => port,
     push,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
-    restartProblem: () =>
-      home.loadConfig().then(
-        () => null,
-        (error: Error) => error.message,
-      ),
+    restartProblem: () => home.checkFiles(),
     now: clock.now,
     configPath: paths.config,
     config: () => config.current,

@@ -233,6 +233,7 @@ describe("a damaged file", () => {
     ["devices.json", "[]"],
     ["daemon.key", "x"],
     ["daemon.token", "x"],
+    ["credentials.toml", "[agents.x]\nA = without-quotes"],
   ])("%s: stops the start, is named, and is left as it is", async (name, text) => {
     const home = await temporaryHome();
     if (name === "daemon.key")

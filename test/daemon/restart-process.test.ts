@@ -108,6 +108,17 @@ describe("daemon restart", () => {
     expect(await ask("/api/daemon")).toMatchObject({ pid });
   });
 
+  it("with keys that no daemon could start with leaves the one that runs", async () => {
+    const { home, daemon, ask, file } = await backgroundHome();
+    await daemon("start", "--port", "0");
+    const { pid } = await file();
+    await writeFile(join(home, "credentials.toml"), "[agents.x]\nA = 1\n", { mode: 0o600 });
+    const refused = await daemon("restart");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("credentials.toml line 2");
+    expect(await ask("/api/daemon")).toMatchObject({ pid });
+  });
+
   it("starts one when none runs", async () => {
     const { daemon, ask } = await backgroundHome();
     expect((await daemon("restart", "--port", "0")).code).toBe(0);
