@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AnswerError, UnreachableError } from "../../src/client/answer-error.ts";
 import type { PromptInput, PromptOptions, PromptReceipt } from "../../src/client/prompt-outbox.ts";
+import type { Snapshot } from "../../src/protocol/changes.ts";
 import type { KeyValue } from "../../web/state/key-value.ts";
 import { clearOutbox, createOutbox } from "../../web/state/outbox.ts";
 
@@ -29,6 +30,7 @@ function fakeClient() {
         return new Promise<PromptReceipt>((resolve, reject) => ends.push({ resolve, reject }));
       },
       withdrawPrompt: () => true,
+      ready: async () => ({}) as Snapshot,
     },
   };
 }
@@ -46,6 +48,7 @@ describe("a prompt of the page", () => {
     expect([...store.values.values()]).toMatchObject([{ prompt: { text: "ls" }, problem: null, atMs: 5 }]);
     ends[0]?.resolve(receipt);
     await sending;
+    await settle();
     expect(outbox.items.value).toEqual([]);
     expect(store.values.size).toBe(0);
   });
@@ -66,6 +69,51 @@ describe("a prompt of the page", () => {
     expect(store.values.size).toBe(0);
   });
 
+  it("that a closed page left can be taken back until there is a connection, and then never runs", async () => {
+    const store = fakeStore();
+    await store.set("outbox k1", { prompt: { text: "rm -r x", request_id: "k1" }, atMs: 0, problem: null });
+    const { client, sent } = fakeClient();
+    let connect: () => void = () => undefined;
+    const ready = new Promise<Snapshot>((resolve) => {
+      connect = () => resolve({} as Snapshot);
+    });
+    const outbox = createOutbox(
+      { ...client, withdrawPrompt: () => false, ready: () => ready },
+      store,
+      () => 1,
+    );
+    const resumed = outbox.resume();
+    await settle();
+    expect(outbox.items.value).toHaveLength(1);
+    expect(outbox.withdraw("k1")).toBe(true);
+    connect();
+    await resumed;
+    expect(sent).toEqual([]);
+    expect(store.values.size).toBe(0);
+  });
+
+  it("is shown as taken back only when no later page can find it", async () => {
+    let finish: () => void = () => undefined;
+    const store = fakeStore();
+    const slow: KeyValue = {
+      ...store,
+      delete: (key) =>
+        new Promise((resolve) => {
+          finish = () => resolve(store.delete(key));
+        }),
+    };
+    const outbox = createOutbox(fakeClient().client, slow, () => 1);
+    void outbox.send({ text: "rm -r x", request_id: "k1" });
+    await settle();
+    expect(outbox.withdraw("k1")).toBe(true);
+    await settle();
+    expect(outbox.items.value).toHaveLength(1);
+    finish();
+    await settle();
+    expect(outbox.items.value).toEqual([]);
+    expect(store.values.size).toBe(0);
+  });
+
   it("of yesterday does not run by itself", async () => {
     const store = fakeStore();
     await store.set("outbox k1", { prompt: { text: "rm -r x", request_id: "k1" }, atMs: 0, problem: null });
@@ -75,6 +123,7 @@ describe("a prompt of the page", () => {
     expect(sent).toEqual([]);
     expect(outbox.items.value[0]?.problem).toMatch("a while ago");
     outbox.retry("k1");
+    await settle();
     expect(sent).toHaveLength(1);
     expect(sent[0]?.prompt.request_id).not.toBe("k1");
   });
@@ -84,12 +133,13 @@ describe("a prompt of the page", () => {
     const { client, ends } = fakeClient();
     const outbox = createOutbox(client, store);
     const sending = outbox.send({ text: "ls" });
+    await settle();
     ends[0]?.reject(refusal);
     await expect(sending).rejects.toBe(refusal);
     expect(outbox.items.value).toMatchObject([{ prompt: { text: "ls" }, problem: "Busy." }]);
     expect(outbox.withdraw(outbox.items.value[0]?.prompt.request_id ?? "")).toBe(true);
-    expect(outbox.items.value).toEqual([]);
     await settle();
+    expect(outbox.items.value).toEqual([]);
     expect(store.values.size).toBe(0);
   });
 

@@ -29,7 +29,11 @@ export function openKeyValue(base: string): KeyValue {
     try {
       opened ??= openDatabase(`sallyport ${new URL(base).pathname}`);
       const database = await opened;
-      return await settled(use(database.transaction(storeName, mode).objectStore(storeName)));
+      const transaction = database.transaction(storeName, mode);
+      const value = await settled(use(transaction.objectStore(storeName)));
+      // What was written counts when all of it has arrived: a page that is closed before loses it.
+      if (mode === "readwrite") await committed(transaction);
+      return value;
     } catch {
       // Refused by the browser: memory has it.
       isLasting = false;
@@ -70,6 +74,13 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => request.result.createObjectStore(storeName);
   return settled(request);
+}
+
+function committed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error("The browser refused to store."));
+  });
 }
 
 function settled<T>(request: IDBRequest<T>): Promise<T> {

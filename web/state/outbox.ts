@@ -31,73 +31,116 @@ const prefix = "outbox ";
 /** Whoever opens the page after longer is asked before anything runs. */
 const sendByItselfMs = 12 * 60 * 60_000;
 
+/** A browser that stores nothing in this time is not waited for. */
+const maxStoreMs = 1_000;
+
 /** Prompts that are kept in `store` until the daemon has them, each with an id under which it is accepted once. */
 export function createOutbox(
-  client: Pick<Client, "prompt" | "withdrawPrompt">,
+  client: Pick<Client, "prompt" | "withdrawPrompt" | "ready">,
   store: KeyValue,
   now: () => number = Date.now,
 ): Outbox {
   const items = signal<readonly OutgoingPrompt[]>([]);
+  /** Ids of those that an earlier page left, and that wait for the first connection here. */
+  const held = new Set<string>();
   const keyOf = (requestId: string): string => prefix + requestId;
+  const find = (requestId: string): OutgoingPrompt | undefined =>
+    items.value.find(({ prompt }) => prompt.request_id === requestId);
 
-  function put(item: OutgoingPrompt): void {
-    const id = item.prompt.request_id;
-    const others = items.value.filter(({ prompt }) => prompt.request_id !== id);
+  function show(item: OutgoingPrompt): void {
+    const others = items.value.filter(({ prompt }) => prompt.request_id !== item.prompt.request_id);
     items.value = [...others, item].sort((a, b) => a.atMs - b.atMs);
-    void store.set(keyOf(id), item);
   }
-  function remove(requestId: string): void {
+  function hide(requestId: string): void {
     items.value = items.value.filter(({ prompt }) => prompt.request_id !== requestId);
-    void store.delete(keyOf(requestId));
+  }
+
+  /** Says that something is kept only when it is: the page may be closed at any moment. */
+  async function keep(item: OutgoingPrompt): Promise<void> {
+    await atMost(maxStoreMs, store.set(keyOf(item.prompt.request_id), item));
+    show(item);
+  }
+  /** And that it is gone only when no page will ever send it. */
+  async function forget(requestId: string): Promise<void> {
+    await atMost(maxStoreMs, store.delete(keyOf(requestId)));
+    hide(requestId);
   }
 
   async function deliver(item: OutgoingPrompt, options?: PromptOptions): Promise<PromptReceipt> {
     const id = item.prompt.request_id;
-    put({ ...item, problem: null });
     try {
       const receipt = await client.prompt(item.prompt, options);
-      remove(id);
+      void forget(id);
       return receipt;
     } catch (error) {
       // Withdrawn, or the client stopped: in the first case it is gone already, in the second the next page sends it.
-      if (error instanceof AnswerError) put({ ...item, problem: errorText(error) });
+      if (error instanceof AnswerError) await keep({ ...item, problem: errorText(error) });
       throw error;
     }
+  }
+  async function sendNew(prompt: PromptInput): Promise<PromptReceipt> {
+    const item: OutgoingPrompt = {
+      prompt: { ...prompt, request_id: prompt.request_id ?? randomHex(16) },
+      atMs: now(),
+      problem: null,
+    };
+    await keep(item);
+    return deliver(item);
   }
 
   return {
     items,
-    send: (prompt) =>
-      deliver({
-        prompt: { ...prompt, request_id: prompt.request_id ?? randomHex(16) },
-        atMs: now(),
-        problem: null,
-      }),
+    send: sendNew,
     retry(requestId) {
-      const item = items.value.find(({ prompt }) => prompt.request_id === requestId);
+      const item = find(requestId);
       if (item === undefined || item.problem === null) return;
-      remove(requestId);
       // A refused id keeps its refusal: the same words again are another prompt.
-      const prompt = { ...item.prompt, request_id: randomHex(16) };
-      deliver({ prompt, atMs: now(), problem: null }).catch(() => undefined); // Its item says why.
+      const { request_id: _id, ...prompt } = item.prompt;
+      sendNew(prompt).catch(() => undefined); // Its item says why.
+      void forget(requestId);
     },
     withdraw(requestId) {
-      const item = items.value.find(({ prompt }) => prompt.request_id === requestId);
+      const item = find(requestId);
       if (item === undefined) return true;
-      if (item.problem === null && !client.withdrawPrompt(requestId)) return false;
-      remove(requestId);
+      const isOurs = item.problem !== null || held.delete(requestId);
+      if (!isOurs && !client.withdrawPrompt(requestId)) return false;
+      void forget(requestId);
       return true;
     },
     async resume() {
       for (const item of (await store.list(prefix)).filter(isOutgoing)) {
-        if (items.value.some(({ prompt }) => prompt.request_id === item.prompt.request_id)) continue;
-        if (item.problem !== null) put(item);
-        else if (now() - item.atMs > sendByItselfMs)
-          put({ ...item, problem: "This was written a while ago and may not have been sent." });
-        else deliver(item, { mayHaveBeenSent: true }).catch(() => undefined); // Its item says why.
+        const id = item.prompt.request_id;
+        if (find(id) !== undefined) continue;
+        const isOld = now() - item.atMs > sendByItselfMs;
+        show(
+          item.problem === null && isOld
+            ? { ...item, problem: "This was written a while ago and may not have been sent." }
+            : item,
+        );
+        if (item.problem === null && !isOld) held.add(id);
+      }
+      // Until then its person can still take it back.
+      await client.ready();
+      for (const item of items.value) {
+        const id = item.prompt.request_id;
+        // Another window of this page may have sent it, or taken it back.
+        const isKept = (await store.get(keyOf(id))) !== undefined;
+        if (!held.delete(id)) continue;
+        if (isKept)
+          deliver(item, { mayHaveBeenSent: true }).catch(() => undefined); // Its item says why.
+        else hide(id);
       }
     },
   };
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, tooLong]);
+  clearTimeout(timer);
 }
 
 /** Forgets all of them: they belong to a device that is no longer paired. */

@@ -73,7 +73,7 @@ export function openSession({ base, token, version, keyValue }: SessionOptions):
   });
 
   const outbox = createOutbox(client, keyValue);
-  void outbox.resume();
+  outbox.resume().catch(() => undefined); // The client stopped before it was connected: the next page sends them.
 
   // Phones freeze pages and keep dead sockets: whoever comes back looks at once.
   const wake = (): void => {
