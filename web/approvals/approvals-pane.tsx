@@ -1,6 +1,14 @@
+import { signal } from "@preact/signals";
 import { useSession } from "../state/session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { RequestList } from "./request-list.tsx";
+
+/** The pane is hidden below this: then its cards are not made a second time. */
+const wide = matchMedia("(width >= 76em)");
+const isWide = signal(wide.matches);
+wide.addEventListener("change", () => {
+  isWide.value = wide.matches;
+});
 
 /** What waits for an answer, in the right pane of a wide window. */
 export function ApprovalsPane() {
@@ -11,7 +19,7 @@ export function ApprovalsPane() {
         Approvals <Badge count={waiting.value} label="wait for you" />
       </h2>
       {waiting.value === 0 && <p class="quiet-text">Nothing waits for you.</p>}
-      <RequestList />
+      {isWide.value && <RequestList />}
     </section>
   );
 }

@@ -77,13 +77,11 @@ export function CardFrame({
   readonly isFirst: boolean;
   readonly children: ComponentChildren;
 }) {
-  const id = `request-${held.key.split(" ")[0]}`;
   return (
     <article
       class={held.end === null ? "request-card" : "request-card ended"}
       data-request={held.waiting.request.request_id}
       aria-label={title}
-      id={id}
       tabIndex={-1}
       autofocus={isFirst}
     >

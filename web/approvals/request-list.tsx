@@ -54,7 +54,7 @@ export function RequestList({ at = null, onAnswered }: RequestListProps) {
   useFocusKept(list, keys);
   useEffect(() => {
     if (at === null) return;
-    const card = list.current?.querySelector<HTMLElement>(`#${CSS.escape(`request-${at}`)}`);
+    const card = list.current?.querySelector<HTMLElement>(`[data-request="${CSS.escape(at)}"]`);
     card?.scrollIntoView({ block: "nearest" });
     card?.focus({ preventScroll: true });
     guard.moved(performance.now());

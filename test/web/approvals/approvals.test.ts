@@ -250,7 +250,10 @@ describe("a question", () => {
     const page = await harness.open("/approvals");
     await settled(page);
     await page.getByRole("button", { name: "No answer" }).click();
-    await page.getByText(/^Closed by /).waitFor();
+    await page
+      .locator("main")
+      .getByText(/^Closed by /)
+      .waitFor();
     await expect.poll(() => harness.agentState(agent)).toBe("idle");
   }, 90_000);
 

@@ -81,7 +81,7 @@ describe("a conversation", () => {
   it("leads to a subagent and back, which takes no prompt", async () => {
     const { page, agent } = await openDone("everything");
     await page.getByRole("link", { name: /Open reviewer/ }).click();
-    await page.getByText("Looks good.").waitFor();
+    await feed(page).getByText("Looks good.").waitFor();
     await page.getByText("A subagent is prompted by the agent that started it.").waitFor();
     expect(await input(page).count()).toBe(0);
     await page.getByRole("button", { name: "Back to the agent that started this one" }).click();
@@ -90,7 +90,7 @@ describe("a conversation", () => {
 
   it("a hostile transcript: runs nothing, loads nothing, and hides nothing", async () => {
     const { page } = await openDone("hostile");
-    await page.getByText("the end", { exact: true }).waitFor();
+    await feed(page).getByText("the end", { exact: true }).waitFor();
     await page.getByText("<script>window.pwned = 1</script>").waitFor();
     await page.getByText("user⟨U+202E⟩txt.exe").waitFor();
     expect(await page.locator(".markdown").locator("img, script, style, iframe").count()).toBe(0);
@@ -147,7 +147,9 @@ describe("a conversation", () => {
     const { agent } = { agent: page.url().split("/agent/")[1] ?? "" };
     await harness.command({ type: "model", agent, model: "slow" });
     await harness.command({ type: "prompt", agent, text: "go on" });
-    await page.getByText(/word40/).waitFor();
+    await feed(page)
+      .getByText(/word40/)
+      .waitFor();
     expect(await distanceToEnd(page)).toBeLessThanOrEqual(2);
     await wheel(page, -700);
     await page.getByRole("button", { name: "New output below" }).waitFor();
@@ -156,7 +158,9 @@ describe("a conversation", () => {
     await idle(agent);
     expect((await row.boundingBox())?.y).toBeCloseTo(before?.y ?? -1, 0);
     await page.getByRole("button", { name: "New output below" }).click();
-    await page.getByText(/word399/).waitFor();
+    await feed(page)
+      .getByText(/word399/)
+      .waitFor();
     await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   }, 120_000);
 
@@ -167,7 +171,7 @@ describe("a conversation", () => {
     await input(page).pressSequentially(text);
     expect(await input(page).inputValue()).toBe(text);
     await idle(agent);
-    await page.getByText("flood 4499").waitFor();
+    await feed(page).getByText("flood 4499").waitFor();
     await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
     expect(await page.locator(".virtual-row").count()).toBeLessThan(80);
   }, 120_000);
@@ -346,7 +350,7 @@ describe("the composer", () => {
     const { page, agent } = await open("hold");
     await input(page).fill("first");
     await send(page);
-    await page.getByText("I wait.").waitFor();
+    await feed(page).getByText("I wait.").waitFor();
     await input(page).fill("second");
     await page.getByRole("button", { name: "Queue" }).click();
     await page.getByText("One prompt waits for the end of this turn.").waitFor();
