@@ -60,7 +60,9 @@ export async function watchDial(options: DialOptions, signal: AbortSignal): Prom
       : null;
     const upMs = stayed?.upMs ?? 0;
     if (exit !== null) return { ...endOf(options.provider, talk, exit), upMs };
-    const reason = stayed?.reason ?? (found.ok ? "" : found.reason);
+    const hint = found.ok ? null : options.plan.hint(options.door.port);
+    const unproved = found.ok ? "" : [found.reason, hint].filter((text) => text !== null).join(" ");
+    const reason = stayed?.reason ?? unproved;
     return { reason: withProblem(reason, talk), final: false, upMs };
   } finally {
     options.door.offer(null);
