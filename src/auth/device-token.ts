@@ -1,6 +1,7 @@
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { isId, randomSecret } from "../lib/ids.ts";
 import { limits } from "../protocol/limits.ts";
+import { createHmacSha256, type HmacSha256 } from "./hmac-sha256.ts";
 
 /** A signing key with its id. `secretKey` holds 32 bytes. */
 export interface TokenKey {
@@ -33,6 +34,24 @@ const algorithm = "HS256";
 const shape = /^spd_([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/;
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 const headers = new WeakMap<TokenKey, string>();
+const hmacs = new WeakMap<TokenKey, HmacSha256>();
+/** How the payload of each token begins that we sign. */
+const subStart = '{"sub":"';
+const idChars = 36;
+/** As much base64url as holds the beginning and the id: 44 bytes are in 60 characters. */
+const subChars = 60;
+
+/**
+ * The device that a token names, read from where we write it and at a fraction of the price of taking the token apart: a
+ * flood of tokens of unknown devices is refused by this alone. Null says nothing: look by `splitDeviceToken`.
+ */
+export function peekDevice(rawToken: string): string | null {
+  if (!rawToken.startsWith("spd_")) return null;
+  const payloadAt = rawToken.indexOf(".") + 1;
+  if (payloadAt === 0) return null;
+  const start = Buffer.from(rawToken.slice(payloadAt, payloadAt + subChars), "base64url").toString("latin1");
+  return start.startsWith(subStart) ? start.slice(subStart.length, subStart.length + idChars) : null;
+}
 
 /**
  * Takes a token apart as cheaply as possible: over 1 KB unread, then the form, then `sub`. Null for whatever is no
@@ -63,8 +82,10 @@ export function splitDeviceToken(rawToken: string): RawDeviceToken | null {
 export function signingKeyOf(token: RawDeviceToken, keys: TokenKeys): TokenKey | null {
   const key = [keys.current, keys.previous].find((known) => known && headerOf(known) === token.rawHeader);
   if (!key) return null;
-  const expected = createHmac("sha256", key.secretKey).update(token.rawSigningInput).digest("base64url");
-  return timingSafeEqual(Buffer.from(expected), Buffer.from(token.rawSignature, "latin1")) ? key : null;
+  const expected = hmacOf(key)(token.rawSigningInput);
+  return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(token.rawSignature, "latin1"))
+    ? key
+    : null;
 }
 
 /**
@@ -101,6 +122,15 @@ export async function mintDeviceToken(
     .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: tokenType })
     .sign(key.secretKey);
   return { token: `spd_${jws}`, tokenSecret };
+}
+
+function hmacOf(key: TokenKey): HmacSha256 {
+  let hmac = hmacs.get(key);
+  if (hmac === undefined) {
+    hmac = createHmacSha256(key.secretKey.export());
+    hmacs.set(key, hmac);
+  }
+  return hmac;
 }
 
 function headerOf(key: TokenKey): string {

@@ -72,8 +72,17 @@ function wholeSeconds(waitMs: number): number {
   return Math.ceil(waitMs / 1_000);
 }
 
-function doorKey(caller: UnverifiedCaller): string {
-  return `${caller.requestClass} ${caller.door}`;
+const doorKeys = { local: new Map<string, string>(), remote: new Map<string, string>() };
+
+/** Kept, because a text that was just put together is hashed anew at each look into a table. Doors have names of ours. */
+function doorKey({ requestClass, door }: UnverifiedCaller): string {
+  const keys = doorKeys[requestClass];
+  let key = keys.get(door);
+  if (key === undefined) {
+    key = `${requestClass} ${door}`;
+    if (keys.size < maxDoors) keys.set(door, key);
+  }
+  return key;
 }
 
 function addressKey(caller: UnverifiedCaller, address: string): string {

@@ -29,12 +29,21 @@ export function createRefusalLog(options: RefusalLogOptions): {
   const timer = setInterval(flush, options.intervalMs);
   timer.unref();
 
+  let last: { event: RefusalEvent; count: number } | null = null;
+
   return {
     note(event) {
+      // A flood is of one kind: nothing is put together for the next of it.
+      if (last !== null && isSameKind(last.event, event) && last.count > 0) {
+        last.count += 1;
+        return;
+      }
       const kind = `${event.code} ${event.step} ${event.door} ${event.requestClass} ${event.route}`;
       const entry = counts.get(kind);
-      if (entry) entry.count += 1;
-      else if (counts.size < maxKinds) {
+      if (entry) {
+        entry.count += 1;
+        last = entry;
+      } else if (counts.size < maxKinds) {
         counts.set(kind, { event, count: 0 });
         log.info({ ...event }, "refused");
       }
@@ -44,4 +53,14 @@ export function createRefusalLog(options: RefusalLogOptions): {
       flush();
     },
   };
+}
+
+function isSameKind(one: RefusalEvent, other: RefusalEvent): boolean {
+  return (
+    one.code === other.code &&
+    one.route === other.route &&
+    one.door === other.door &&
+    one.step === other.step &&
+    one.requestClass === other.requestClass
+  );
 }

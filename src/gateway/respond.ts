@@ -43,16 +43,38 @@ export function refusalBody(refusal: Refusal): ErrorBody {
   };
 }
 
+/** An answer as `writeHead` takes it at the lowest price. */
+interface ReadyAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly flatHeaders: string[];
+  readonly body: string;
+}
+
 const maxRemembered = 256;
-const remembered = new Map<string, RefusalAnswer>();
+const remembered = new Map<string, ReadyAnswer>();
+/** Of refusals that are the same object each time, on connections that go on. */
+const kept = new WeakMap<Refusal, ReadyAnswer>();
 
 /** There are few different refusals, and floods of them: what was written once is written again. */
-function rememberedAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
-  if (refusal.field !== undefined || refusal.reason !== undefined) return refusalAnswer(refusal, close);
+function readyAnswer(refusal: Refusal, close: boolean): ReadyAnswer {
+  const ready = close ? undefined : kept.get(refusal);
+  if (ready !== undefined) return ready;
+  const made = rememberedAnswer(refusal, close);
+  if (!close && Object.isFrozen(refusal)) kept.set(refusal, made);
+  return made;
+}
+
+function rememberedAnswer(refusal: Refusal, close: boolean): ReadyAnswer {
+  const make = (): ReadyAnswer => {
+    const { status, headers, body } = refusalAnswer(refusal, close);
+    return { status, flatHeaders: Object.entries(headers).flat(), body };
+  };
+  if (refusal.field !== undefined || refusal.reason !== undefined) return make();
   const key = `${close} ${refusal.code} ${refusal.retryAfterSeconds} ${refusal.message}`;
   let answer = remembered.get(key);
   if (answer === undefined) {
-    answer = refusalAnswer(refusal, close);
+    answer = make();
     if (remembered.size < maxRemembered) remembered.set(key, answer);
   }
   return answer;
@@ -60,8 +82,8 @@ function rememberedAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
 
 /** Answers in turn on a connection that the HTTP server still holds. */
 export function sendRefusal(response: ServerResponse, refusal: Refusal, close: boolean): void {
-  const answer = rememberedAnswer(refusal, close);
-  response.writeHead(answer.status, answer.headers);
+  const answer = readyAnswer(refusal, close);
+  response.writeHead(answer.status, answer.flatHeaders);
   response.end(answer.body);
 }
 

@@ -1,4 +1,5 @@
 import {
+  peekDevice,
   type RawDeviceToken,
   signingKeyOf,
   splitDeviceToken,
@@ -93,6 +94,8 @@ export function createCredentialCheck(options: CredentialCheckOptions): VerifyCr
   ): Lease | null | Promise<Lease | null> {
     const known = verified.get(digest);
     if (known !== undefined) return accept(known, requestClass);
+    const named = peekDevice(rawToken);
+    if (named !== null && !devices.get(named)) return null;
     const token = splitDeviceToken(rawToken);
     if (!token) return null;
     const device = devices.get(token.rawDevice);

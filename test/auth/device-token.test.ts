@@ -4,6 +4,7 @@ import { CompactSign } from "jose";
 import { describe, expect, it } from "vitest";
 import {
   mintDeviceToken,
+  peekDevice,
   signingKeyOf,
   splitDeviceToken,
   type TokenKey,
@@ -163,6 +164,46 @@ describe("device tokens", () => {
         const token = splitDeviceToken(`spd_${junk}`);
         expect(token && signingKeyOf(token, keys)).toBeNull();
       }),
+    );
+  });
+});
+
+describe("peekDevice", () => {
+  it("reads the device of a token as we write it", async () => {
+    const { token } = await mintDeviceToken(device, current, now);
+    expect(peekDevice(token)).toBe(device);
+  });
+
+  it.each([
+    ["another order of claims", signed(goodHeader, { jti: secret, sub: device, iat: 1 })],
+    ["blanks in the claims", signed(goodHeader, `{ "sub":"${device}"}`)],
+    ["another prefix", `spm_${signed(goodHeader, goodClaims).slice(4)}`],
+    ["no payload", "spd_abc"],
+    ["nothing", ""],
+    ["bytes that are no base64url", "spd_a.\u0000\u00ff!.b"],
+  ])("says nothing of %s, so that it is looked at as a whole", (_, token) => {
+    expect(peekDevice(token)).toBeNull();
+  });
+
+  it("never names a device that the whole token does not", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => `spd_h.${encode(text)}.s`),
+          fc.string().map((text) => `spd_h.${encode(`{"sub":"${text}`)}.s`),
+          fc
+            .record({ sub: fc.oneof(fc.string(), fc.constant(device)), more: fc.string() })
+            .map((claims) => signed(goodHeader, claims)),
+        ),
+        (token) => {
+          const named = peekDevice(token);
+          const whole = splitDeviceToken(token);
+          // What is looked up is at most an id's length; a token that holds names the same.
+          if (named !== null) expect(named.length).toBeLessThanOrEqual(36);
+          if (named !== null && whole !== null) expect(named).toBe(whole.rawDevice);
+        },
+      ),
     );
   });
 });

@@ -2,10 +2,10 @@ import { missingScopes } from "../../auth/scope-table.ts";
 import type { Refusal } from "../../errors.ts";
 import { found, type GatePass } from "../gate-pass.ts";
 
-const unauthorized: Refusal = {
+const unauthorized: Refusal = Object.freeze({
   code: "unauthorized",
   message: "This needs a valid token. Pair this device (again): sallyport pair shows a code.",
-};
+});
 const notFound: Refusal = { code: "not_found", message: "There is nothing here. See docs/protocol.md." };
 const socketOnly: Refusal = {
   code: "socket_only",

@@ -17,11 +17,23 @@ export function checkThrottle(pass: GatePass, world: GateWorld): Refusal | null 
   const caller = { door: door.name, requestClass: found(pass.requestClass), address: pass.clientAddress };
   const waitSeconds = take(pass, caller, world, nowMs);
   if (waitSeconds === 0) return null;
-  return {
-    code: "rate_limited",
-    message: `Too many requests without a valid credential. Try again in ${waitSeconds} s.`,
-    retryAfterSeconds: waitSeconds,
-  };
+  return tooMany(waitSeconds);
+}
+
+const refusals = new Map<number, Refusal>();
+
+/** The same object each time: whoever answers a flood can go by it. There are as many as a window has seconds. */
+function tooMany(waitSeconds: number): Refusal {
+  let refusal = refusals.get(waitSeconds);
+  if (refusal === undefined) {
+    refusal = Object.freeze({
+      code: "rate_limited",
+      message: `Too many requests without a valid credential. Try again in ${waitSeconds} s.`,
+      retryAfterSeconds: waitSeconds,
+    });
+    refusals.set(waitSeconds, refusal);
+  }
+  return refusal;
 }
 
 function take(pass: GatePass, caller: UnverifiedCaller, world: GateWorld, nowMs: number): number {
