@@ -9,12 +9,15 @@ import {
   mewUnsupportedTypes,
 } from "../../protocol/mew/client-messages.ts";
 import type { MewClient } from "./attachment.ts";
+import type { FewAtOnce } from "./few-at-once.ts";
 import type { MewHub } from "./hub.ts";
 
 export interface MewContext {
   readonly client: MewClient;
   readonly engine: Engine;
   readonly hub: MewHub;
+  /** Turns for reading histories, of all connections together. */
+  readonly fewHistories: FewAtOnce;
   readonly version: string;
 }
 

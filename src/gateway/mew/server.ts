@@ -8,6 +8,7 @@ import type { ConnectionTiming } from "../sockets/connection.ts";
 import type { SocketRegistry } from "../sockets/registry.ts";
 import { createSocketTaker } from "../sockets/take-socket.ts";
 import { createMewClient } from "./client.ts";
+import { createFewAtOnce } from "./few-at-once.ts";
 import { createMewHub } from "./hub.ts";
 import { createMessageTable, type MewHandlers } from "./message-table.ts";
 import { fileMessages } from "./messages/file-messages.ts";
@@ -40,6 +41,9 @@ export interface MewServer {
   close(): void;
 }
 
+/** One more than one, so that a slow disk under one session does not hold up all others. */
+const historiesAtOnce = 2;
+
 const handlers: MewHandlers = {
   ...sessionMessages,
   ...turnMessages,
@@ -55,6 +59,7 @@ export function createMewServer(options: MewServerOptions): MewServer {
   const { engine, registry, log, version } = options;
   const now = options.now ?? Date.now;
   const table = createMessageTable(handlers, options.mewScopes);
+  const fewHistories = createFewAtOnce(historiesAtOnce);
   const hub = createMewHub({
     engine,
     changeLog: options.changeLog,
@@ -73,7 +78,8 @@ export function createMewServer(options: MewServerOptions): MewServer {
       open(connection) {
         registry.add(connection, "mew");
         const client = createMewClient(connection, actorOf(connection.lease, now));
-        connection.start(createMewDialect({ context: { client, engine, hub, version }, table, log, now }));
+        const context = { client, engine, hub, fewHistories, version };
+        connection.start(createMewDialect({ context, table, log, now }));
       },
     }),
     close: () => hub.close(),

@@ -3,6 +3,7 @@ import { closeCodes } from "../../protocol/close-codes.ts";
 import { sessionIdOf } from "../../protocol/mew/ids.ts";
 import type { Job, PermissionRequest, Question } from "../../protocol/objects.ts";
 import type { MewClient, MewSession } from "./attachment.ts";
+import type { FewAtOnce } from "./few-at-once.ts";
 import type { MewHub } from "./hub.ts";
 import { readyMessage } from "./live-session.ts";
 import { type HistoryPage, pageMessages, readHistoryPage } from "./translate/history-page.ts";
@@ -16,7 +17,11 @@ const maxShownJobs = 100;
 export interface ShowOptions {
   readonly engine: Engine;
   readonly hub: MewHub;
+  /** A history is megabytes to read and to encode: of a crowd that comes back at once, few are told theirs at a time. */
+  readonly fewHistories: FewAtOnce;
 }
+
+type Known = Pick<ShowOptions, "engine" | "hub">;
 
 export interface HowToShow {
   /** False where `session_ready` was sent already. */
@@ -32,21 +37,26 @@ export interface HowToShow {
 export async function showSession(
   client: MewClient,
   session: MewSession,
-  { engine, hub }: ShowOptions,
+  options: ShowOptions,
   how: HowToShow,
 ): Promise<void> {
+  const { engine, fewHistories } = options;
+  const maxMessages = client.spelling === "snake" ? pageMessages : Infinity;
   for (let reads = 0; reads < maxReads; reads += 1) {
     const hold = client.hold();
-    let page: HistoryPage;
+    let page: HistoryPage | null;
     try {
-      page = await readPage(engine, session, client.spelling === "snake" ? pageMessages : Infinity);
+      page = await fewHistories(async () =>
+        // Who left while it waited costs nothing.
+        client.holds(hold) === "over" ? null : await readPage(engine, session, maxMessages),
+      );
     } catch (error) {
       if (client.holds(hold) === "over") return;
       client.release(0);
       throw error;
     }
     const state = client.holds(hold);
-    if (state === "over") return;
+    if (page === null || state === "over") return;
     if (state === "overflowed") continue;
     if (client.session !== session) {
       client.release(0);
@@ -54,8 +64,8 @@ export async function showSession(
     }
     if (how.ready) client.send(readyMessage(session));
     sendHistory(client, session, page, how);
-    sendOpenRequests(client, session, { engine, hub });
-    sendRunningJobs(client, session, { engine, hub });
+    sendOpenRequests(client, session, options);
+    sendRunningJobs(client, session, options);
     client.release(page.seq);
     return;
   }
@@ -108,7 +118,7 @@ export function asksSession(
     : hub.translator.topOf(request.agent) === session.agent;
 }
 
-function sendOpenRequests(client: MewClient, session: MewSession, { engine, hub }: ShowOptions): void {
+function sendOpenRequests(client: MewClient, session: MewSession, { engine, hub }: Known): void {
   const { pending, questions } = engine.snapshot();
   for (const request of pending) {
     if (!asksSession(request, session, hub)) continue;
@@ -123,7 +133,7 @@ function sendOpenRequests(client: MewClient, session: MewSession, { engine, hub 
 export function isJobOf(
   job: Pick<Job, "agent" | "tab">,
   session: Pick<MewSession, "agent" | "tab">,
-  { engine, hub }: ShowOptions,
+  { engine, hub }: Known,
 ): boolean {
   if (job.agent === null) return job.tab !== null && job.tab === session.tab;
   if (job.agent === session.agent || hub.translator.topOf(job.agent) === session.agent) return true;
@@ -146,7 +156,7 @@ function isBelow(agent: string, session: Pick<MewSession, "agent" | "tab">, engi
   return false;
 }
 
-function sendRunningJobs(client: MewClient, session: MewSession, options: ShowOptions): void {
+function sendRunningJobs(client: MewClient, session: MewSession, options: Known): void {
   const running = options.engine.listJobs().filter((job) => job.state === "running");
   for (const job of running.filter((each) => isJobOf(each, session, options)).slice(-maxShownJobs))
     client.send({

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/lib/ids.ts";
 import { ulidOf } from "../../../src/protocol/mew/ids.ts";
 import { local } from "../../engine/support/engine-fixture.ts";
@@ -235,6 +235,51 @@ describe("attaching", () => {
         (event) => event.type === "user_message",
       ),
     ).toHaveLength(1);
+  });
+});
+
+describe("a crowd that comes back at once", () => {
+  it("is told the histories a few at a time, and who left meanwhile costs nothing", async () => {
+    await app.close();
+    let reading = 0;
+    let most = 0;
+    let reads = 0;
+    let go: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let held = false;
+    app = await startMew({
+      wrap: (engine) => ({
+        ...engine,
+        async readSession(agent, page) {
+          reading += 1;
+          reads += 1;
+          most = Math.max(most, reading);
+          try {
+            if (held) await gate;
+            return await engine.readSession(agent, page);
+          } finally {
+            reading -= 1;
+          }
+        },
+      }),
+    });
+    const session_id = await newSession(await app.mew());
+    held = true;
+    reads = 0;
+    const crowd = await Promise.all(Array.from({ length: 30 }, () => app.mew()));
+    const [leaver] = crowd.splice(29);
+    const other = await app.mew();
+    for (const socket of crowd) socket.send({ type: "AttachSession", session_id });
+    await vi.waitFor(() => expect(reading).toBe(2));
+    leaver?.send({ type: "AttachSession", session_id });
+    await other.settle();
+    await leaver?.cut();
+    await vi.waitFor(() => expect(app.registry.count).toBe(31));
+    go();
+    await Promise.all(crowd.map((socket) => socket.waitFor(({ type }) => type === "SessionHistory")));
+    expect([most, reads]).toEqual([2, 29]);
   });
 });
 

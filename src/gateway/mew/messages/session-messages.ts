@@ -124,7 +124,7 @@ export const sessionMessages: SessionMessages = {
     if (agentOf(message.session_id) !== session.agent)
       throw new SallyportError("conflict", "this is not the attached session: attach it first.");
     const limit = Math.min(pageMessages, Math.max(1, message.limit));
-    const page = await readPage(context.engine, session, limit, message.before);
+    const page = await context.fewHistories(() => readPage(context.engine, session, limit, message.before));
     context.client.send({
       type: "session_history_page",
       session_id: sessionIdOf(session.agent),

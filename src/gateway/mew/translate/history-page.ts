@@ -10,6 +10,7 @@ export interface HistoryPageOptions extends Pick<HistoryOptions, "agent" | "prov
   readonly read: ReadPage;
   /** The `next_cursor` of an earlier page; absent: the newest messages. */
   readonly before?: number;
+  /** `Infinity` for all that there is room for: then there is no cursor either. */
   readonly maxMessages: number;
   readonly maxBytes?: number;
 }
@@ -28,8 +29,13 @@ export const historyBytes = 8 * 1024 * 1024;
 /** Most messages of one page, and how many where a client does not say. */
 export const pageMessages = 24;
 
-const recordsAtOnce = 200;
-const maxReads = 64;
+/** How many records are read at once for a page of messages, and for all that there is room for. */
+const pageReads = { records: 200, maxReads: 64 };
+const allReads = { records: 1_000, maxReads: 256 };
+/** Less than any message, or part of one, takes as JSON text. */
+const minSpokenBytes = 200;
+/** The engine gives no more of them at once. */
+const maxCountedRecords = 1_000;
 /** Kinds of records that become a message, or a part of one. */
 const spoken: ReadonlySet<AgentEvent["type"]> = new Set([
   "user_message",
@@ -51,19 +57,22 @@ interface Chunk {
 export async function readHistoryPage(options: HistoryPageOptions): Promise<HistoryPage> {
   const { read, maxMessages, maxBytes = historyBytes } = options;
   const chunks: Chunk[] = [];
+  const { records: limit, maxReads } = maxMessages === Infinity ? allReads : pageReads;
+  // One more than wanted, so that the cut finds the place where the page begins.
+  const enoughSpoken = Math.min(2 * maxMessages, maxBytes / minSpokenBytes);
   let spokenCount = 0;
   let bytes = 0;
   let cleared = false;
   for (let before = options.before; chunks.length < maxReads; ) {
-    const page = await read({ ...(before === undefined ? {} : { before }), limit: recordsAtOnce });
+    const page = await read({ ...(before === undefined ? {} : { before }), limit });
     chunks.unshift({ before, page });
     for (const record of page.records) {
       if (spoken.has(record.type)) spokenCount += 1;
       if (record.type === "cleared") cleared = true;
     }
-    bytes += JSON.stringify(page.records).length;
-    // One more than wanted, so that the cut finds the place where the page begins.
-    if (page.before === null || cleared || spokenCount > 2 * maxMessages || bytes > 2 * maxBytes) break;
+    // Where the newest chunk ends is not told; it is small enough not to be counted.
+    if (before !== undefined && page.before !== null) bytes += before - page.before;
+    if (page.before === null || cleared || spokenCount > enoughSpoken || bytes > 2 * maxBytes) break;
     before = page.before;
   }
   const newest = chunks.at(-1)?.page;
@@ -77,7 +86,8 @@ export async function readHistoryPage(options: HistoryPageOptions): Promise<Hist
   });
   const from = cutHistory(all, { maxMessages, maxBytes });
   const first = all[from];
-  const isWhole = from === 0 && (cleared || (chunks[0]?.page.before ?? null) === null);
+  const isWhole =
+    maxMessages === Infinity || (from === 0 && (cleared || (chunks[0]?.page.before ?? null) === null));
   return {
     messages: all.slice(from).map(({ message }) => message),
     nextCursor: isWhole || !first ? null : await cursorAt(read, chunks, from === 0 ? 0 : first.firstRecord),
@@ -136,7 +146,7 @@ async function offsetOf(
     if (last.before === null || last.records[0]?.seq === seq) return last.before;
     end = last.before;
   }
-  for (let limit = count; limit <= 64 * recordsAtOnce; limit *= 4) {
+  for (const limit of [count, maxCountedRecords]) {
     const around = await read({ before: end, limit });
     const at = around.records.findIndex((record) => record.seq === seq);
     if (at === 0) return around.before;

@@ -188,6 +188,20 @@ describe("pages of history", () => {
     }
   });
 
+  it("are as much as there is room for, where all is asked for, however small the messages are", async () => {
+    const { read } = transcript(conversation(3_000));
+    const page = await readHistoryPage({
+      agent,
+      provider: "acp",
+      model: null,
+      read,
+      maxMessages: Number.POSITIVE_INFINITY,
+    });
+    expect(page.messages).toHaveLength(2 * 3_000);
+    expect(page.messages[0]?.parts).toMatchObject([{ text: "prompt 0" }]);
+    expect(page.nextCursor).toBeNull();
+  });
+
   it("read a bounded number of records of a transcript without a message", async () => {
     const { read, reads } = transcript(
       envelopes(Array.from({ length: 20_000 }, (): AgentEventBody => ({ type: "notice", message: "n" }))),
