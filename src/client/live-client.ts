@@ -200,13 +200,13 @@ export function createLiveClient(options: LiveClientOptions): Client {
       ping: () => void opened.command({ type: "ping" }).catch(() => undefined), // Its silence is what counts.
       dead: () => opened.abandon(),
     });
-    fetchMissing(opened, live.take(opened.first));
+    void fetchMissing(opened, live.take(opened.first));
     opened.onBroadcast((message) => {
       if (stopped !== null) return;
       if (message.type === "job_more") jobNews.tell(message);
       // What has no rev is of a newer daemon, or an answer to nobody.
       else if (message.type !== "snapshot" && typeof message.rev === "number")
-        fetchMissing(opened, live.hear(message));
+        void fetchMissing(opened, live.hear(message));
     });
     if (connection !== opened) return;
     setStatus({ phase: "live" });
@@ -219,13 +219,20 @@ export function createLiveClient(options: LiveClientOptions): Client {
     live.reset();
   }
 
-  function fetchMissing(from: Connection, request: SnapshotRequest | null): void {
-    if (request === null) return;
-    from.command(request).then(
-      (reply) => fetchMissing(from, live.take(reply)),
-      // Without what is missing the state would stay wrong: a new connection brings it.
-      () => from.abandon(),
-    );
+  async function fetchMissing(from: Connection, first: SnapshotRequest | null): Promise<void> {
+    try {
+      for (let request = first; request !== null; ) request = live.take(await from.command(request));
+    } catch {
+      from.abandon(); // Without what is missing the state would stay wrong: a new connection brings it.
+    }
+  }
+
+  /** What a command moved to another workspace has its state when the reply is told. */
+  async function follow<C extends CommandInput>(from: Connection, command: C): Promise<ReplyTo<C["type"]>> {
+    const reply = await from.command(command);
+    if ("workspace" in reply && typeof reply.workspace === "string")
+      await fetchMissing(from, live.moved(reply.workspace));
+    return reply;
   }
 
   function sleep(ms: number): Promise<void> {
@@ -260,7 +267,9 @@ export function createLiveClient(options: LiveClientOptions): Client {
         return Promise.reject(
           stopped ?? new UnreachableError("There is no connection to the daemon at the moment."),
         );
-      return connection.command(command);
+      return command.type === "workspace_open" || command.type === "launch"
+        ? follow(connection, command)
+        : connection.command(command);
     },
     prompt(prompt, promptOptions) {
       const receipt = outbox.add(prompt, promptOptions);

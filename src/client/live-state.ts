@@ -21,6 +21,8 @@ export interface LiveState {
   /** Takes a connection's first message, or the reply to `snapshot`. */
   take(message: FirstMessage): SnapshotRequest | null;
   hear(message: Change | Lagged): SnapshotRequest | null;
+  /** The connection shows `workspace` from now on: what it holds is asked for, unless it is here. */
+  moved(workspace: string): SnapshotRequest | null;
   /** The connection was lost: the next one brings what is missing. */
   reset(): void;
 }
@@ -32,6 +34,8 @@ export function createLiveState(handlers: LiveStateHandlers): LiveState {
   // Changes do not say enough: they are applied as far as they go until the whole snapshot comes.
   let isVague = false;
   let isAsked = false;
+  // What is on its way was asked for before the connection moved.
+  let isOutdated = false;
 
   function apply(change: Change): void {
     if (current === null || change.rev <= current.rev) return;
@@ -56,10 +60,11 @@ export function createLiveState(handlers: LiveStateHandlers): LiveState {
       isAsked = false;
       isBehind = false;
       if (isSnapshot(message)) {
-        isVague = false;
+        isVague = isOutdated;
         current = asOne(current, message);
         handlers.snapshot(current);
       } else for (const change of message.changes) apply(change);
+      isOutdated = false;
       return missing();
     },
     hear(message) {
@@ -70,9 +75,16 @@ export function createLiveState(handlers: LiveStateHandlers): LiveState {
       else if (!isBehind) apply(message);
       return missing();
     },
+    moved(workspace) {
+      if (current?.workspace.id === workspace && !isAsked) return null;
+      isVague = true;
+      isOutdated = isAsked;
+      return missing();
+    },
     reset() {
       isBehind = false;
       isAsked = false;
+      isOutdated = false;
     },
   };
 }

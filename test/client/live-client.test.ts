@@ -148,6 +148,52 @@ describe("a live client", () => {
     expect(socket.sent.filter(({ type }) => type === "snapshot")).toHaveLength(1);
   });
 
+  it.each(["workspace_open", "launch"] as const)(
+    "has the state of the workspace that `%s` moved it to, when the reply is there",
+    async (type) => {
+      const socket = await connected();
+      const there = { ...snapshotOf(11), workspace: { ...snapshotOf(11).workspace, id: "w2", name: "two" } };
+      const seen: (string | undefined)[] = [];
+      const done = client
+        .command(type === "launch" ? { type } : { type, workspace: "w2" })
+        .then(() => seen.push(client.state?.workspace.name));
+      socket.reply(type, {
+        type: type === "launch" ? "launched" : "workspace_opened",
+        workspace: "w2",
+        tab: "t",
+      });
+      await settle();
+      expect(seen).toEqual([]);
+      expect(socket.sent.at(-1)).not.toHaveProperty("since");
+      socket.reply("snapshot", there);
+      await done;
+      expect(seen).toEqual(["two"]);
+    },
+  );
+
+  it("asks once more when it moved while a snapshot of the workspace before was on its way", async () => {
+    const socket = await connected();
+    socket.say({ type: "workspace_deleted", rev: 11, workspace: "w1" });
+    void client.command({ type: "workspace_open", workspace: "w2" });
+    socket.reply("workspace_open", { type: "workspace_opened", workspace: "w2" });
+    await settle();
+    socket.reply("snapshot", snapshotOf(11));
+    await settle();
+    expect(socket.sent.filter((sent) => sent.type === "snapshot")).toHaveLength(2);
+    socket.reply("snapshot", { ...snapshotOf(11), workspace: { ...snapshotOf(11).workspace, id: "w2" } });
+    await settle();
+    expect(client.state?.workspace.id).toBe("w2");
+    expect(socket.sent.filter((sent) => sent.type === "snapshot")).toHaveLength(2);
+  });
+
+  it("asks for nothing when it moved to where it is", async () => {
+    const socket = await connected();
+    const done = client.command({ type: "workspace_open", workspace: snapshotOf(10).workspace.id });
+    socket.reply("workspace_open", { type: "workspace_opened", workspace: snapshotOf(10).workspace.id });
+    await done;
+    expect(socket.sent.filter((sent) => sent.type === "snapshot")).toHaveLength(0);
+  });
+
   it("remembers that the versions differ, which only the first message tells", async () => {
     start();
     await settle();
