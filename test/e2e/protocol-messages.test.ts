@@ -100,6 +100,9 @@ describe("the messages of a real daemon", () => {
     await turn({ type: "prompt", agent, text: "go", request_id: "k1" });
     await turn({ type: "prompt", agent, text: "fail" });
     await turn({ type: "compact", agent });
+    await send({ type: "clear", agent });
+    await send({ type: "thinking", agent, thinking: "low" });
+    await send({ type: "session_update", session: agent, title: "Everything", pinned: true });
     await send({ type: "receipt", request_id: "k1" });
     await send({ type: "model", agent, model: "tour" });
     await send({ type: "agent_activate", agent });
@@ -125,6 +128,7 @@ describe("the messages of a real daemon", () => {
     await send({ type: "tab_runtime", tab, runtime: "replay", model: "tour", project: true });
     await send({ type: "tab_runtime", tab, runtime: "shell" });
     await send({ type: "tab_activate", tab });
+    const moved = await send({ type: "job_start", tab, command: "exec sleep 60" });
     const { workspace: first } = await send({
       type: "launch",
       workspace: "new",
@@ -142,7 +146,12 @@ describe("the messages of a real daemon", () => {
     await send({ type: "job_list" });
     await send({ type: "job_kill", job: job.id });
     await desk.waitFor((message) => message.type === "job_finished" && message.job.id === job.id);
+    await send({ type: "job_kill", job: moved.job.id });
     await send({ type: "tab_close", tab });
+    const { agent: gone } = await turn({ type: "prompt", text: "echo gone" });
+    await send({ type: "agent_close", agent: gone });
+    await daemon.request("DELETE", `/api/sessions/${gone}`);
+    await desk.waitFor((message) => message.type === "session_deleted" && message.session === gone);
     expect(problems).toEqual([]);
   });
 
