@@ -66,7 +66,10 @@ async function finished(agent: string): Promise<Record<string, unknown> | undefi
 const sheet = (page: Page) => page.locator("dialog[open]");
 const card = (page: Page, request: string) => sheet(page).locator(`[data-request="${request}"]`);
 /** Until presses count: what has just appeared takes none. */
-const settled = (page: Page) => page.waitForFunction(() => document.querySelector(".resting") === null);
+const settled = (page: Page) =>
+  page.waitForFunction(
+    () => document.querySelector(".answers") !== null && document.querySelector(".resting") === null,
+  );
 
 describe("an approval", () => {
   it("is there on every page, shows the whole call and where it runs, and is answered with a thumb", async () => {
