@@ -6,6 +6,10 @@ interface Manifest {
   readonly devDependencies: Record<string, string>;
 }
 
+interface LockFile {
+  readonly packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>;
+}
+
 const manifest = JSON.parse(readRepoFile("package.json")) as Manifest;
 const [runtimePart = "", developmentPart = ""] =
   readRepoFile("docs/dependencies.md").split("## For development");
@@ -30,5 +34,15 @@ describe("dependencies", () => {
       ([, version]) => !/^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+$/.test(version),
     );
     expect(loose).toEqual([]);
+  });
+
+  // A registry without one of them makes `npm install` leave it out in silence, and `npm ci` then refuses to start.
+  it("are all in the lock file, those for other systems too", () => {
+    const { packages } = JSON.parse(readRepoFile("package-lock.json")) as LockFile;
+    const locked = new Set(Object.keys(packages).map((path) => path.split("node_modules/").at(-1)));
+    const missing = Object.values(packages)
+      .flatMap((each) => Object.keys(each.optionalDependencies ?? {}))
+      .filter((name) => !locked.has(name));
+    expect(missing).toEqual([]);
   });
 });
