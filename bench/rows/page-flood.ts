@@ -33,7 +33,7 @@ interface State {
 export const pageFlood: Row = {
   figure: `p95 from a key to the frame after it, while an agent says a thousand words a second, CPU ${cpuSlowdown} times slower`,
   against: "the same while it is silent",
-  bound: { atMost: 3 },
+  bound: { atMost: 2 },
   unit: "",
   async measure() {
     const folder = await mkdtemp("/var/tmp/sallyport-bench-page-");

@@ -1,4 +1,4 @@
-import { useSignalEffect } from "@preact/signals";
+import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { navigate } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
@@ -28,12 +28,17 @@ export function PushTidy() {
     document.addEventListener("visibilitychange", look);
     return () => document.removeEventListener("visibilitychange", look);
   }, [session]);
-  useSignalEffect(() => {
-    const open = new Set(
-      [...session.pending.value, ...session.questions.value].map(({ request_id }) => `request-${request_id}`),
+  // A text, because the state is another object with every frame while an agent talks.
+  const openTags = useComputed(() => {
+    const open = [...session.pending.value, ...session.questions.value].map(
+      ({ request_id }) => `request-${request_id}`,
     );
     // A state of before the connection was lost knows nothing of what came since.
-    if (!session.isLive.value || session.snapshot.value === null) return;
+    return session.isLive.value && session.snapshot.value !== null ? open.join(" ") : null;
+  });
+  useSignalEffect(() => {
+    if (openTags.value === null) return;
+    const open = new Set(openTags.value.split(" "));
     void tidyNotifications((tag) => !tag.startsWith("request-") || open.has(tag));
   });
   return null;
