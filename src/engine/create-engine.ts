@@ -4,18 +4,15 @@ import { SallyportError } from "../errors.ts";
 import { makePrivateFolder } from "../lib/atomic-file.ts";
 import type { StateFile } from "../lib/state-file.ts";
 import type { ChangeBody } from "../protocol/changes.ts";
-import { ownerKey } from "./actor.ts";
-import { createAgentCommands } from "./agents/agent-commands.ts";
 import { createAgents } from "./agents/agents.ts";
 import type { LiveAgent } from "./agents/live-agent.ts";
-import { createSessionCommands } from "./agents/session-commands.ts";
 import type { ChangeLog } from "./change-log.ts";
+import { createCommands } from "./create-commands.ts";
 import { createLibrary } from "./create-library.ts";
 import { createPlaces, createProjectParts } from "./create-places.ts";
 import type { Engine } from "./engine.ts";
 import { createEngineView } from "./engine-view.ts";
 import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
-import { createJobCommands } from "./job-commands.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { jobsInPlace } from "./jobs/jobs-in-place.ts";
 import { openReceiptStore } from "./receipts/receipt-store.ts";
@@ -33,13 +30,9 @@ import { shutDown } from "./shut-down.ts";
 import { createAnnouncer } from "./transcripts/announcer.ts";
 import { createEventSequence } from "./transcripts/event-sequence.ts";
 import { createSessionReader } from "./transcripts/session-reader.ts";
-import { beginCompaction } from "./turns/compact.ts";
-import { createPrompts } from "./turns/prompts.ts";
 import { recoverAgent, turnWasAccepted } from "./turns/recover-agent.ts";
-import { createTurnRunner } from "./turns/turn-runner.ts";
 import { openWorkspaceStore } from "./workspaces/open-store.ts";
 import { createProjectDefaults } from "./workspaces/project-defaults.ts";
-import { createTabCommands } from "./workspaces/tab-commands.ts";
 import { createNewTabRuntime, createTabRuntime } from "./workspaces/tab-runtime.ts";
 import { createTrustedFolders } from "./workspaces/trusted-folders.ts";
 import type { TabDoc } from "./workspaces/workspace-doc.ts";
@@ -182,72 +175,17 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     report,
     wasAccepted: ({ agent, turn, seq }) => turnWasAccepted(sessionsFolder, agent, turn, seq),
   });
-  const agentCommands = createAgentCommands({
+  const commands = createCommands({
     workspaces,
     agents,
-    sequence,
-    runtimeFor,
-    learnModel,
-    loadProject,
-    recover,
-    assertOpen,
-    sessionsFolder,
-    now,
-    append,
-    report,
-  });
-  const runner = createTurnRunner({
-    store,
-    workspaces,
-    agents,
-    permissions,
-    questions,
-    runtimes,
-    judgeCall,
-    rules,
-    sequence,
-    takeBack: agentCommands.takeBack,
-    sessionsFolder,
-    checkFolder,
-    now,
-    append,
-    report,
-  });
-  const prompts = createPrompts({
-    workspaces,
-    agents,
-    receipts,
-    runner,
-    sequence,
-    runtimeFor,
-    recover,
-    prepare,
-    takeBack: agentCommands.takeBack,
-    assertOpen,
-    sessionsFolder,
-    now,
-    report,
-  });
-  const jobCommands = createJobCommands({
-    workspaces,
     jobs,
     permissions,
-    judgeCall,
-    rules,
-    announcer,
-    sequence,
-    now,
-    assertOpen,
-    checkFolder,
-    append,
-    report,
-  });
-  const tabCommands = createTabCommands({
-    workspaces,
-    agents,
-    agentCommands,
+    questions,
+    receipts,
+    runtimes,
+    runtimeFor,
+    learnModel,
     trusted,
-    resolveCwd,
     chooseTabRuntime: createNewTabRuntime({
       defaults: projectDefaults,
       fallback: tabRuntime,
@@ -257,27 +195,23 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
         return runtime !== undefined && (!runtime.needsTrust || trusted.has(cwd));
       },
     }),
+    prepare,
     findTrust,
     loadProject,
-    assertOpen,
-    endRequestsOfTab: jobCommands.endRequestsOfTab,
-    append,
-  });
-  const sessionCommands = createSessionCommands({
-    workspaces,
-    agents,
-    sequence,
-    runtimeFor,
-    learnModel,
     recover,
-    createTab: async (cwd, actor) => (await tabCommands.create({ type: "tab_create", cwd }, actor)).id,
+    judgeCall,
+    rules,
+    announcer,
+    sequence,
     resolveCwd,
-    loadProject,
+    checkFolder,
     assertOpen,
     sessionsFolder,
+    now,
     append,
+    report,
   });
-  const compactOptions = { workspaces, agents, runner, sequence, runtimeFor, recover, assertOpen };
+  const { prompts, runner, tabCommands, jobCommands } = commands;
   const view = createEngineView({ changeLog, workspaces, agents, permissions, questions, jobs });
   const flags = createSessionFlags(state);
   const library = createLibrary({
@@ -347,39 +281,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     library,
     places,
     sessions,
-    prompt: (command, actor) => prompts.prompt(command, actor),
-    receipt: (requestId, actor) => receipts.view(ownerKey(actor), requestId),
-    cancel: (agentId, actor) => agentCommands.cancel(agentId, actor),
-    async approve(command, actor) {
-      assertOpen();
-      actor.assertLive();
-      await permissions.approve(command, actor);
-    },
-    async answer(command, actor) {
-      assertOpen();
-      actor.assertLive();
-      await questions.answer(command, actor);
-    },
-    setMode: (command, actor) => tabCommands.setMode(command, actor),
-    startAgent: (command, actor) => agentCommands.start(command, actor),
-    openAgent: (command, actor) => sessionCommands.open(command, actor),
-    activateAgent: (command, actor) => sessionCommands.activate(command, actor),
-    setModel: (command, actor) => sessionCommands.setModel(command, actor),
-    compact: (command, actor) => beginCompaction(compactOptions, command, actor),
-    closeAgent: (agentId, actor) => agentCommands.close(agentId, actor),
-    createTab: (command, actor) => tabCommands.create(command, actor),
-    closeTab: (tabId, actor) => tabCommands.close(tabId, actor),
-    startJob: (command, actor) => jobCommands.start(command, actor),
-    listJobs: () => jobs.list(),
-    async readJob(read) {
-      jobCommands.known(read.job);
-      return jobs.read(read);
-    },
-    followJob(jobId, more) {
-      jobCommands.known(jobId);
-      return jobs.follow(jobId, more);
-    },
-    killJob: (jobId, actor) => jobCommands.kill(jobId, actor),
+    ...commands.engine,
     readSession: createSessionReader({ store, agents, announcer, recover, sessionsFolder, report }),
     close() {
       closing ??= Promise.resolve().then(async () => {

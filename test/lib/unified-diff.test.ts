@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "../../src/lib/unified-diff.ts";
+import { boundedDiff, unifiedDiff } from "../../src/lib/unified-diff.ts";
 
 describe("unifiedDiff", () => {
   it.each([
@@ -63,5 +63,28 @@ describe("unifiedDiff", () => {
     const after = Array.from({ length: 20_000 }, (_each, index) => `new ${index}\n`).join("");
     const patch = unifiedDiff("f", before, after);
     expect(patch).toContain("@@ -1,20000 +1,20000 @@");
+  });
+
+  it("finds few changes far apart in a text of many lines, in time", () => {
+    const lines = Array.from({ length: 400_000 }, (_each, index) => String(index));
+    const changed = lines.map((line, index) => (index % 1_600 === 0 ? `${line}x` : line));
+    expect(unifiedDiff("f", lines.join("\n"), changed.join("\n")).match(/^@@/gm)).toHaveLength(250);
+  });
+
+  it("says so where its bound cuts something off, in the middle of a line too", () => {
+    const after = Array.from({ length: 100 }, (_each, index) => `line ${index}\n`).join("");
+    expect(boundedDiff("f", null, after, 100_000)).toEqual({
+      patch: unifiedDiff("f", null, after),
+      isWhole: true,
+    });
+    const cut = boundedDiff("f", null, after, 100);
+    expect(cut.isWhole).toBe(false);
+    expect(cut.patch).toMatch(/^\+line 0$/m);
+    expect(cut.patch).toMatch(/\n\\ Not shown from here on: \d+ changed lines\n$/);
+    expect(cut.patch.length).toBeLessThan(200);
+    const one = boundedDiff("f", null, "\u{1f600}".repeat(1_000), 101);
+    expect(one.isWhole).toBe(false);
+    expect(one.patch).not.toMatch(/\p{Surrogate}/u);
+    expect(one.patch).toContain("Not shown from here on: 1 changed lines");
   });
 });

@@ -1,7 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import {
+  access,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  realpath,
+  rename,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { SallyportError } from "../../errors.ts";
 import { ancestorsOf, isFileOfHome, sameFile, touchesHome } from "./off-limits.ts";
 import { isKernelFile, pathOfOpened } from "./opened-path.ts";
@@ -29,11 +39,7 @@ export interface WriteTarget {
  * @throws SallyportError invalid_field (no absolute path, a folder in the file's place), path_refused, too_large
  */
 export async function findWriteTarget(rawPath: string, limits: WriteLimits): Promise<WriteTarget> {
-  checkPathText(rawPath, "path");
-  const path = resolve(rawPath);
-  const realPath = await realTarget(path);
-  const folder = await nearestFolder(dirname(realPath));
-  await checkFolder(folder, limits);
+  const realPath = await realTarget(rawPath, limits);
   // Opening alone can do something to a device; the check that counts is the one on the opened file.
   const named = await lstat(realPath).catch(() => null);
   if (named?.isDirectory()) throw notAFile();
@@ -48,9 +54,43 @@ export async function findWriteTarget(rawPath: string, limits: WriteLimits): Pro
   try {
     const opened = await handle.stat();
     await checkFile(realPath, opened, limits);
-    return { realPath, before: await handle.readFile() };
+    if (opened.size > limits.maxBytes) throw tooLarge(limits);
+    return { realPath, before: await readWhole(handle, limits) };
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * The real path of a file or folder that somebody wants to write, move or delete. Nothing is opened or read, however large
+ * it is. Throws as `findWriteTarget` does.
+ */
+export async function realWriteTarget(rawPath: string, homeFolder: string): Promise<string> {
+  const realPath = await realTarget(rawPath, { homeFolder });
+  const named = await lstat(realPath).catch(() => null);
+  if (named?.isDirectory()) await checkFolder(realPath, { homeFolder });
+  else if (named?.isFile()) await checkFile(realPath, named, { homeFolder });
+  else if (named) throw refuse("it is not a regular file");
+  return realPath;
+}
+
+async function realTarget(rawPath: string, limits: Pick<WriteLimits, "homeFolder">): Promise<string> {
+  checkPathText(rawPath, "path");
+  const realPath = await followLinks(resolve(rawPath));
+  await checkFolder(await nearestFolder(dirname(realPath)), limits);
+  return realPath;
+}
+
+/** A file that grows meanwhile is not read for ever. */
+async function readWhole(handle: FileHandle, limits: WriteLimits): Promise<Buffer> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.alloc(Math.min(size, limits.maxBytes) + 1);
+  for (let length = 0; ; ) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
+    length += bytesRead;
+    if (length > limits.maxBytes) throw tooLarge(limits);
+    if (length === bytes.length) throw changed();
+    if (bytesRead === 0) return bytes.subarray(0, length);
   }
 }
 
@@ -64,21 +104,58 @@ export async function writeForAgent(target: WriteTarget, text: string, limits: W
   const { realPath } = target;
   const folder = dirname(realPath);
   try {
-    await checkFolder(await nearestFolder(folder), limits);
-    await mkdir(folder, { recursive: true });
-    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const handle = await makeFolder(folder, limits);
     try {
-      const opened = await handle.stat();
-      if ((await pathOfOpened(handle, folder, opened)) !== folder) throw changed();
-      await checkFolder(folder, limits);
-      const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : folder;
-      await replace(join(base, basename(realPath)), realPath, text, limits);
+      await replace(join(placeOf(handle, folder), basename(realPath)), realPath, text, limits);
     } finally {
       await handle.close();
     }
   } catch (error) {
     throw asRefusal(error);
   }
+}
+
+const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Opens a folder and makes what is missing of it, step by step below folders that are open and were checked. */
+async function makeFolder(folder: string, limits: WriteLimits): Promise<FileHandle> {
+  let at = await nearestFolder(folder);
+  const missing = relative(at, folder).split(sep);
+  let handle = await openChecked(at, at, limits);
+  for (const name of missing) {
+    if (name === "") continue;
+    const place = join(placeOf(handle, at), name);
+    at = join(at, name);
+    try {
+      await mkdir(place).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+      });
+      const next = await openChecked(place, at, limits);
+      await handle.close();
+      handle = next;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+  return handle;
+}
+
+async function openChecked(place: string, folder: string, limits: WriteLimits): Promise<FileHandle> {
+  const handle = await open(place, folderFlags);
+  try {
+    if ((await pathOfOpened(handle, folder, await handle.stat())) !== folder) throw changed();
+    await checkFolder(folder, limits);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A name below an open folder, which stays this folder wherever its path leads meanwhile (Linux). */
+function placeOf(handle: FileHandle, folder: string): string {
+  return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : folder;
 }
 
 async function replace(place: string, realPath: string, text: string, limits: WriteLimits): Promise<void> {
@@ -132,7 +209,7 @@ async function writeInPlace(
 }
 
 /** Follows links on the way and the last one; what is missing at the end stays as it is spelt. */
-async function realTarget(path: string): Promise<string> {
+async function followLinks(path: string): Promise<string> {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     const found = await lstat(at).catch((error: NodeJS.ErrnoException) => {
@@ -159,22 +236,22 @@ async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-async function checkFolder(folder: string, limits: WriteLimits): Promise<void> {
+async function checkFolder(folder: string, limits: Pick<WriteLimits, "homeFolder">): Promise<void> {
   if (await isKernelFile(folder)) throw refuse("it belongs to the operating system's own file systems");
   if (await touchesHome(await ancestorsOf(folder), limits.homeFolder))
     throw refuse("Sallyport's own files are off limits");
 }
 
-async function checkFile(realPath: string, opened: Stats, limits: WriteLimits): Promise<void> {
+async function checkFile(
+  realPath: string,
+  opened: Stats,
+  limits: Pick<WriteLimits, "homeFolder">,
+): Promise<void> {
   if (opened.isDirectory()) throw notAFile();
   if (!opened.isFile()) throw refuse("it is not a regular file");
   const there = await stat(realPath).catch(() => null);
   if (!there || !sameFile(there, opened)) throw changed();
   if (await isFileOfHome(opened, limits.homeFolder)) throw refuse("Sallyport's own files are off limits");
-  if (opened.size > limits.maxBytes)
-    throw new SallyportError("too_large", `A file of more than ${limits.maxBytes} bytes is not replaced.`, {
-      field: "path",
-    });
 }
 
 function asRefusal(error: unknown): unknown {
@@ -184,6 +261,12 @@ function asRefusal(error: unknown): unknown {
   if (code === "ENOSPC" || code === "EDQUOT")
     return new SallyportError("disk_full", "There is no room on the disk for this file.", { cause: error });
   return refuse(`it cannot be written (${code ?? "unknown error"})`, error);
+}
+
+function tooLarge({ maxBytes }: WriteLimits): SallyportError {
+  return new SallyportError("too_large", `A file of more than ${maxBytes} bytes is not replaced.`, {
+    field: "path",
+  });
 }
 
 function notAFile(): SallyportError {

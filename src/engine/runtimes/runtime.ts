@@ -23,8 +23,8 @@ export interface CallToPermit {
   readonly hidden?: boolean;
   /** The tool's input as it is shown. */
   readonly input: unknown;
-  /** A sentence that whoever answers must know. */
-  readonly note?: string;
+  /** Asked for when a person is asked: a sentence that whoever answers must know, or null. */
+  readonly note?: () => string | null;
   /** Takes the request back. */
   readonly signal?: AbortSignal;
 }

@@ -88,6 +88,7 @@ export function createAgentContext(options: AgentContextOptions, of: AgentContex
     const verdict = judgeAll(call, cwd, mode);
     if (verdict.verdict === "deny") return denied(`Denied by the rule ${verdict.by}.`);
     if (verdict.verdict === "ask") {
+      const note = call.note?.() ?? null;
       const taken = call.signal ? AbortSignal.any([signal, call.signal]) : signal;
       const { answer } = await options.permissions.ask(
         {
@@ -101,7 +102,7 @@ export function createAgentContext(options: AgentContextOptions, of: AgentContex
           input: call.input,
           cwd,
           allowSession: verdict.allowSession,
-          ...(call.note === undefined ? {} : { note: call.note }),
+          ...(note === null ? {} : { note }),
         },
         { ...waiting, signal: taken },
       );

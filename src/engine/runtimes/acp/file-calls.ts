@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { SallyportError } from "../../../errors.ts";
-import { unifiedDiff } from "../../../lib/unified-diff.ts";
+import { boundedDiff } from "../../../lib/unified-diff.ts";
 import { openForAgent } from "../../files/open-for-agent.ts";
 import { findWriteTarget, type WriteTarget, writeForAgent } from "../../files/write-for-agent.ts";
 import { acpLimits } from "./acp-limits.ts";
@@ -83,7 +83,8 @@ export async function writeTextFile(
   const isMeant = (each: TurnDesk): ToolCall | null =>
     each.calls.findOpen((call) => isAbout(call, target, path, each.cwd));
   const desk = desks.find(isMeant) ?? desks[0];
-  const patch = desk.redact(cutText(unifiedDiff(target.realPath, before, text), acpLimits.diffChars));
+  const diff = boundedDiff(target.realPath, before, text, acpLimits.diffChars);
+  const patch = desk.redact(cutText(diff.patch, diff.patch.length));
   const open = isMeant(desk);
   const covered = takeAllowed(desk.allowed.changes, target, before, text);
   const call = open ?? desk.calls.create("edit", `Write ${target.realPath}`, { path: target.realPath });

@@ -1,10 +1,10 @@
 import { SallyportError } from "../../../errors.ts";
-import { findWriteTarget } from "../../files/write-for-agent.ts";
+import { realWriteTarget } from "../../files/write-for-agent.ts";
 import type { CallToPermit, Permit } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { askQuestions, asksQuestions } from "./questions.ts";
-import { listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
+import { listOf, objectOf, type RawObject } from "./raw-values.ts";
 import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-calls.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
@@ -12,6 +12,9 @@ interface PermissionOption {
   readonly id: string;
   readonly kind: string;
 }
+
+const maxOptions = 10_000;
+const maxIdChars = 500;
 
 export const cancelledOutcome = { outcome: { outcome: "cancelled" } } as const;
 
@@ -84,21 +87,24 @@ async function judgeWrite(
     ...asked
   }: { readonly homeFolder: string; readonly callId: string; readonly signal: AbortSignal },
 ): Promise<Permit> {
-  const title = call.title === "" ? {} : { agent_title: call.title };
-  let real: readonly string[];
+  // What the agent tells of the call from now on was not shown, and so is not allowed.
+  const { changes, input: rawInput, title: words } = call;
+  const title = words === "" ? {} : { agent_title: words };
+  const real: string[] = [];
   try {
-    real = await Promise.all(paths.map((path) => realPathOf(path, homeFolder)));
+    for (const path of paths) real.push(await realPathOf(path, homeFolder));
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error;
     return { allowed: false, reason: error.message, cancelled: false };
   }
-  const patch = call.changes.length === 0 ? {} : { diff: desk.redact(patchOf(call.changes)) };
+  const diff = changes.length === 0 ? null : patchOf(changes);
+  const patch = diff === null ? {} : { diff: desk.redact(diff.patch) };
   const [first, ...also] = real;
-  const input = { ...(call.changes.length === 0 ? call.input : {}), path: first ?? null, ...patch, ...title };
+  const input = { ...(diff === null ? rawInput : {}), path: first ?? null, ...patch, ...title };
   const shownAs = toolName(call);
   const permit = await desk.permit(
     first === undefined
-      ? { ...asked, tool: "edit", shownAs, subject: call.title, hidden: true, input }
+      ? { ...asked, tool: "edit", shownAs, subject: words, hidden: true, input }
       : {
           ...asked,
           tool: "edit",
@@ -108,9 +114,9 @@ async function judgeWrite(
           input: also.length === 0 ? input : { ...input, paths: real },
         },
   );
-  if (permit.allowed) {
+  if (permit.allowed && diff?.isWhole) {
     desk.allowed.changes.push(
-      ...call.changes.map((change) => ({
+      ...changes.map((change) => ({
         ...change,
         path: real[paths.indexOf(change.path)] ?? change.path,
       })),
@@ -121,23 +127,27 @@ async function judgeWrite(
   return permit;
 }
 
-/** Where a write would really go; a folder or a file that cannot be looked at is judged as it is spelt. Throws for the home. */
+/** Where a write would really go; what cannot be looked at is judged as it is spelt. Throws for the home. */
 async function realPathOf(path: string, homeFolder: string): Promise<string> {
   try {
-    return (await findWriteTarget(path, { homeFolder, maxBytes: Number.MAX_SAFE_INTEGER })).realPath;
+    return await realWriteTarget(path, homeFolder);
   } catch (error) {
     if (error instanceof SallyportError && error.code === "path_refused") throw error;
     return path;
   }
 }
 
+/** Options that can be chosen: one whose id also stands for something else could be taken for that. */
 function readOptions(raw: unknown): readonly PermissionOption[] {
-  return listOf(raw, 50).flatMap((each) => {
-    const option: RawObject = objectOf(each);
-    const id = textOf(option.optionId, 500);
-    const kind = textOf(option.kind, 50);
-    return id === null || kind === null ? [] : [{ id, kind }];
-  });
+  const kinds = new Map<string, string>();
+  const ambiguous = new Set<string>();
+  for (const each of listOf(raw, maxOptions)) {
+    const { optionId: id, kind }: RawObject = objectOf(each);
+    if (typeof id !== "string" || typeof kind !== "string" || id.length > maxIdChars) continue;
+    if ((kinds.get(id) ?? kind) !== kind) ambiguous.add(id);
+    kinds.set(id, kind);
+  }
+  return [...kinds].filter(([id]) => !ambiguous.has(id)).map(([id, kind]) => ({ id, kind }));
 }
 
 /** The same id may mean different things in different requests, so the kind chooses; of several the one that says "once". */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { newId } from "../../../lib/ids.ts";
-import { unifiedDiff } from "../../../lib/unified-diff.ts";
+import { type BoundedDiff, boundedDiff } from "../../../lib/unified-diff.ts";
 import type { AgentEventBody } from "../../../protocol/events.ts";
 import { makeValueVisible, makeVisible } from "../../visible-text.ts";
 import type { AgentContext } from "../runtime.ts";
@@ -241,14 +241,21 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   function diffOf(call: ToolCall): { path: string; patch: string } | null {
     const [first] = call.changes;
     if (!first) return null;
-    return { path: first.path, patch: redact(patchOf(call.changes)) };
+    return { path: first.path, patch: redact(patchOf(call.changes).patch) };
   }
 }
 
-/** The patches of all changes, one behind the other. */
-export function patchOf(changes: readonly FileChange[]): string {
-  const patches = changes.map(({ path, before, after }) => unifiedDiff(path, before, after));
-  return cutText(patches.join(""), acpLimits.diffChars);
+/** The patches of all changes, one behind the other, as far as they can be shown. */
+export function patchOf(changes: readonly FileChange[]): BoundedDiff {
+  let left: number = acpLimits.diffChars;
+  let isWhole = true;
+  const patches = changes.map(({ path, before, after }) => {
+    const found = boundedDiff(cutText(path, acpLimits.titleChars), before, after, left);
+    left -= found.patch.length;
+    isWhole &&= found.isWhole;
+    return cutText(found.patch, found.patch.length);
+  });
+  return { patch: patches.join(""), isWhole };
 }
 
 /** The command line of a call that runs one, where its input says it. Words are quoted as a shell reads them. */

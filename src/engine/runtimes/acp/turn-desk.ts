@@ -45,11 +45,7 @@ export function createTurnDesk({ takeNote, ...desk }: DeskOptions): TurnDesk {
     speech: desk.speech,
     redact: desk.redact,
     allowed: desk.allowed,
-    permit: (call) =>
-      oneOfFew(() => {
-        const note = takeNote();
-        return desk.context.permit(note === null ? call : { ...call, note });
-      }),
+    permit: (call) => oneOfFew(() => desk.context.permit({ ...call, note: takeNote })),
     askQuestion: (question) => oneOfFew(() => desk.context.askQuestion(question)),
   };
 }

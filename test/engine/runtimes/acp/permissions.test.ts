@@ -331,6 +331,7 @@ describe("a change that was shown and allowed", () => {
       content === null
         ? [
             { do: "write", path, content: "new\n" },
+            { do: "file", path: "a.txt", text: "old\n" },
             { do: "write", path, content: "new\n" },
           ]
         : [{ do: "write", path, content }];
@@ -339,7 +340,7 @@ describe("a change that was shown and allowed", () => {
     const again = await agent.decide("deny");
     expect(again).toMatchObject({ tool: "edit", summary: path });
     await agent.ended(turn);
-    expect(await readFile(path, "utf8")).toBe(content === null ? "new\n" : "old\n");
+    expect(await readFile(path, "utf8")).toBe("old\n");
     expect(agent.said()).toContain("write failed: -32603");
   });
 
