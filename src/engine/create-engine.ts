@@ -12,7 +12,7 @@ import { createLibrary } from "./create-library.ts";
 import { createPlaces, createProjectParts } from "./create-places.ts";
 import type { Engine } from "./engine.ts";
 import { createEngineView } from "./engine-view.ts";
-import { type FolderLimits, resolveFolder } from "./files/resolve-folder.ts";
+import { createTabFolders } from "./files/tab-folders.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import { jobsInPlace } from "./jobs/jobs-in-place.ts";
 import { openReceiptStore } from "./receipts/receipt-store.ts";
@@ -83,20 +83,12 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const assertOpen = (): void => {
     if (closing) throw new SallyportError("overloaded", "The daemon is stopping; try again when it is back.");
   };
-  const bounds = (browseRoot: string | null): FolderLimits => ({
-    homeFolder: options.home,
-    userHome: options.userHome ?? homedir(),
-    browseRoot,
+  const userHome = options.userHome ?? homedir();
+  const { bounds, resolveCwd, checkFolder } = createTabFolders({
+    home: options.home,
+    userHome,
+    browseRoot: options.browseRoot,
   });
-  const resolveCwd = (rawCwd: string, bounded: boolean): Promise<string> =>
-    resolveFolder(rawCwd, bounds(bounded ? options.browseRoot() : null));
-  const checkFolder = async (cwd: string): Promise<void> => {
-    if ((await resolveFolder(cwd, bounds(null))) !== cwd)
-      throw new SallyportError(
-        "path_refused",
-        "The folder of this tab was moved or replaced; open a new tab.",
-      );
-  };
 
   const sequence = createEventSequence(state);
   const announcer = createAnnouncer(sequence);
@@ -216,7 +208,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const flags = createSessionFlags(state);
   const library = createLibrary({
     home: options.home,
-    userHome: options.userHome ?? homedir(),
+    userHome,
     browseRoot: options.browseRoot,
     store,
     agents,
