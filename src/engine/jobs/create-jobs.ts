@@ -289,6 +289,8 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
       await Promise.allSettled(ends);
       watch.close();
       life.close();
+      // What ended a moment ago may still be looked after; nothing is written to the folder after this.
+      await Promise.all([...store.loaded.values()].map((entry) => entry.puttingAway));
       await Promise.all([...store.loaded.values()].map((entry) => entry.saving));
     },
   };
