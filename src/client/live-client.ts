@@ -80,6 +80,8 @@ export interface Client {
   readonly unsentPrompts: readonly string[];
   /** The machine or page was asleep, or the network is back: looks at once instead of at the next turn. */
   wake(): void;
+  /** Asks for the whole state: for what no change tells, as the scopes of one's own device. Nothing without a connection. */
+  refresh(): void;
   close(): void;
 }
 
@@ -230,8 +232,8 @@ export function createLiveClient(options: LiveClientOptions): Client {
   /** What a command moved to another workspace has its state when the reply is told. */
   async function follow<C extends CommandInput>(from: Connection, command: C): Promise<ReplyTo<C["type"]>> {
     const reply = await from.command(command);
-    if ("workspace" in reply && typeof reply.workspace === "string")
-      await fetchMissing(from, live.moved(reply.workspace));
+    const workspace = "workspace" in reply ? workspaceIdOf(reply.workspace) : null;
+    if (workspace !== null) await fetchMissing(from, live.moved(workspace));
     return reply;
   }
 
@@ -277,6 +279,9 @@ export function createLiveClient(options: LiveClientOptions): Client {
       return receipt;
     },
     withdrawPrompt: outbox.withdraw,
+    refresh() {
+      if (connection !== null) void fetchMissing(connection, live.outdated());
+    },
     wake() {
       failures = 0;
       if (connection !== null) peer?.ask(timing.wakeAnswerMs);
@@ -284,6 +289,12 @@ export function createLiveClient(options: LiveClientOptions): Client {
     },
     close: () => stop("closed", "The client was closed."),
   };
+}
+
+/** `launch` is answered with a workspace's id, `workspace_open` with the workspace. */
+function workspaceIdOf(raw: unknown): string | null {
+  if (typeof raw === "string") return raw;
+  return typeof raw === "object" && raw !== null && "id" in raw && typeof raw.id === "string" ? raw.id : null;
 }
 
 /** Calls `work` with a promise that resolves after `ms`, and leaves no timer behind. */

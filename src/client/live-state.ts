@@ -23,6 +23,8 @@ export interface LiveState {
   hear(message: Change | Lagged): SnapshotRequest | null;
   /** The connection shows `workspace` from now on: what it holds is asked for, unless it is here. */
   moved(workspace: string): SnapshotRequest | null;
+  /** Something is known to differ that no change tells. */
+  outdated(): SnapshotRequest | null;
   /** The connection was lost: the next one brings what is missing. */
   reset(): void;
 }
@@ -42,6 +44,12 @@ export function createLiveState(handlers: LiveStateHandlers): LiveState {
     isVague ||= needsSnapshot(current, change);
     current = applyChange(current, change);
     handlers.change(change, current);
+  }
+
+  function outdated(): SnapshotRequest | null {
+    isVague = true;
+    isOutdated = isAsked;
+    return missing();
   }
 
   function missing(): SnapshotRequest | null {
@@ -75,12 +83,8 @@ export function createLiveState(handlers: LiveStateHandlers): LiveState {
       else if (!isBehind) apply(message);
       return missing();
     },
-    moved(workspace) {
-      if (current?.workspace.id === workspace && !isAsked) return null;
-      isVague = true;
-      isOutdated = isAsked;
-      return missing();
-    },
+    moved: (workspace) => (current?.workspace.id === workspace && !isAsked ? null : outdated()),
+    outdated,
     reset() {
       isBehind = false;
       isAsked = false;

@@ -175,7 +175,7 @@ describe("a live client", () => {
     const socket = await connected();
     socket.say({ type: "workspace_deleted", rev: 11, workspace: "w1" });
     void client.command({ type: "workspace_open", workspace: "w2" });
-    socket.reply("workspace_open", { type: "workspace_opened", workspace: "w2" });
+    socket.reply("workspace_open", { type: "workspace_opened", workspace: { id: "w2" } });
     await settle();
     socket.reply("snapshot", snapshotOf(11));
     await settle();
@@ -186,10 +186,27 @@ describe("a live client", () => {
     expect(socket.sent.filter((sent) => sent.type === "snapshot")).toHaveLength(2);
   });
 
+  it("asks for the whole state when it is told to, and for nothing without a connection", async () => {
+    start();
+    client.refresh();
+    await settle();
+    const socket = await server.next();
+    socket.say(snapshotOf(10));
+    await settle();
+    client.refresh();
+    expect(socket.sent.at(-1)).toMatchObject({ type: "snapshot" });
+    expect(socket.sent.at(-1)).not.toHaveProperty("since");
+    const wholes: number[] = [];
+    client.onSnapshot(({ rev }) => wholes.push(rev));
+    socket.reply("snapshot", snapshotOf(10));
+    await settle();
+    expect(wholes).toEqual([10]);
+  });
+
   it("asks for nothing when it moved to where it is", async () => {
     const socket = await connected();
     const done = client.command({ type: "workspace_open", workspace: snapshotOf(10).workspace.id });
-    socket.reply("workspace_open", { type: "workspace_opened", workspace: snapshotOf(10).workspace.id });
+    socket.reply("workspace_open", { type: "workspace_opened", workspace: snapshotOf(10).workspace });
     await done;
     expect(socket.sent.filter((sent) => sent.type === "snapshot")).toHaveLength(0);
   });

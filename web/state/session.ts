@@ -12,6 +12,7 @@ import type { KeyValue } from "./key-value.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { createStore, type Store } from "./store.ts";
 import { toast } from "./toasts.ts";
+import { watchRefusals } from "./watch-refusals.ts";
 
 /** The status with the moment it began: a wait of `retryInMs` ends at `sinceMs + retryInMs`. */
 export type ConnectionStatus = ClientStatus & { readonly sinceMs: number };
@@ -50,7 +51,7 @@ const wakeEvents = ["visibilitychange", "pageshow", "online"] as const;
 /** Connects, and stays connected until `close` or a reason to stop. */
 export function openSession({ base, token, version, keyValue }: SessionOptions): Session {
   const store = createStore();
-  const client = createClient({ base, token, version });
+  const client = watchRefusals(createClient({ base, token, version }));
   const status = signal<ConnectionStatus>({ ...client.status, sinceMs: Date.now() });
   const isLive = signal(false);
   const generation = signal(0);
