@@ -19,13 +19,11 @@ export function isReadableByTheNetwork({ access, addresses }: Pick<Remote, "acce
   );
 }
 
-/** Whether a page at `base` is cut off when access becomes `next`. */
-export function cutsOff(base: string, next: Access, remote: Pick<Remote, "addresses" | "tunnel">): boolean {
+/** Whether a page at `base` is cut off when access becomes `next`. A door may be on this machine: what comes there is remote. */
+export function cutsOff(base: string, next: Access, remote: Pick<Remote, "addresses">): boolean {
   const { origin, hostname } = new URL(base);
-  if (hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return false;
-  if (next === "off") return true;
-  const isTunnel = remote.addresses.some(
-    ({ kind, address }) => kind === "tunnel" && new URL(address).origin === origin,
-  );
-  return next === "tunnel" && !isTunnel;
+  const known = remote.addresses.find(({ address }) => new URL(address).origin === origin)?.kind;
+  const isLoopback = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  const kind = known ?? (isLoopback ? "local" : "lan");
+  return kind !== "local" && (next === "off" || (next === "tunnel" && kind === "lan"));
 }

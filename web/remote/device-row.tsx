@@ -35,6 +35,8 @@ export function DeviceRow({ device, onChanged }: DeviceRowProps) {
     try {
       await session.rest.request(method, `/api/devices/${device.id}`, body);
       if (method === "DELETE" && !device.current) toast(`${name} is out.`);
+      // What this page offers goes by its scopes.
+      if (method === "PATCH" && device.current) session.client.refresh();
     } catch (error) {
       toast(errorText(error), { kind: "problem" });
     }

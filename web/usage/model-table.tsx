@@ -1,4 +1,5 @@
 import type { Usage } from "../../src/protocol/rest-objects.ts";
+import { scrollable } from "../ui/scrollable.ts";
 import { visible } from "../ui/visible-text.ts";
 import { costText, shortCount, tokensOf } from "./usage-days.ts";
 
@@ -6,7 +7,7 @@ import { costText, shortCount, tokensOf } from "./usage-days.ts";
 export function ModelTable({ rows }: { readonly rows: Usage["per_model"] }) {
   const sorted = [...rows].sort((a, b) => tokensOf(b) - tokensOf(a));
   return (
-    <section class="usage-models">
+    <section class="usage-models" aria-label="By model" {...scrollable}>
       <table>
         <caption>By model</caption>
         <thead>

@@ -62,27 +62,29 @@ export function UsageChart({ usage }: { readonly usage: Usage }) {
         <span>{dayText(usage.from)}</span>
         <span>{dayText(usage.to)}</span>
       </p>
-      <table class="unseen">
-        <caption>Tokens by day</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Tokens</th>
-            <th scope="col">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bars
-            .filter(({ tokens }) => tokens > 0)
-            .map(({ day, tokens, cost }) => (
-              <tr key={day}>
-                <th scope="row">{dayText(day)}</th>
-                <td>{tokens}</td>
-                <td>{costText(cost)}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <div class="unseen">
+        <table>
+          <caption>Tokens by day</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {bars
+              .filter(({ tokens }) => tokens > 0)
+              .map(({ day, tokens, cost }) => (
+                <tr key={day}>
+                  <th scope="row">{dayText(day)}</th>
+                  <td>{tokens}</td>
+                  <td>{costText(cost)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -3,14 +3,14 @@ import type { Remote } from "../../../src/protocol/objects.ts";
 import { cutsOff, isReadableByTheNetwork } from "../../../web/remote/access-words.ts";
 import { httpLink } from "../../../web/remote/http-link.ts";
 
-const remote: Pick<Remote, "access" | "addresses" | "tunnel"> = {
+const remote: Pick<Remote, "access" | "addresses"> = {
   access: "on",
   addresses: [
     { kind: "tunnel", address: "https://x.example/base" },
+    { kind: "tunnel", address: "http://127.0.0.1:8800" },
     { kind: "lan", address: "http://192.168.1.20:7700" },
     { kind: "local", address: "http://127.0.0.1:7700" },
   ],
-  tunnel: { provider: null, state: "up", url: null, text: null, link: null, reason: null, next_try: null },
 };
 
 describe("cutsOff", () => {
@@ -20,6 +20,8 @@ describe("cutsOff", () => {
     ["http://[::1]:7700/", "tunnel", false],
     ["https://x.example/base/", "off", true],
     ["https://x.example/base/", "tunnel", false],
+    ["http://127.0.0.1:8800/", "off", true],
+    ["http://127.0.0.1:8800/", "tunnel", false],
     ["http://192.168.1.20:7700/", "tunnel", true],
     ["http://192.168.1.20:7700/", "on", false],
   ] as const)("of a page at %s when access becomes %s is %s", (base, next, expected) => {

@@ -74,7 +74,12 @@ export async function startStand({ prepare }: StandOptions = {}): Promise<Stand>
         if (/Content Security Policy|TrustedScript/i.test(message.text())) complaints.push(message.text());
       });
       page.on("response", (response) => {
-        if (response.status() === 403) complaints.push(`403: ${response.url()}`);
+        if (response.status() !== 403) return;
+        // A page that was closed has no bodies any more.
+        response.text().then(
+          (text) => text.includes("scope_missing") && complaints.push(`refused: ${response.url()}`),
+          () => undefined,
+        );
       });
       return page;
     },
