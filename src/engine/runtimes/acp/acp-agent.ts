@@ -146,7 +146,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
 
   /** The session of the agent: the one that is open, the one of before, or a new one. */
   async function ensure(context: TurnContext): Promise<OpenSession> {
-    if (open && !open.running.connection.lost.aborted) return open;
+    if (open && !open.running.connection.lost.aborted && !open.running.process.hasEnded()) return open;
     await end("it ended");
     context.signal.throwIfAborted();
     await options.makeRoom();

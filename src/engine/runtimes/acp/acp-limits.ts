@@ -11,6 +11,10 @@ export const acpLimits = {
   waitingMessages: 512,
   /** Requests of the agent without an answer; beyond this nothing more is read from it. */
   openRequests: 256,
+  /** Of these requests together; what they are made into takes several times as much. */
+  openRequestBytes: 24 * 1024 * 1024,
+  /** Of the messages that wait inside. */
+  waitingBytes: 24 * 1024 * 1024,
   /** Permissions, questions, terminals and writes of one agent that wait for a person at the same time. */
   waitingForPeople: 16,
   /** Bytes that wait for an agent that does not read. */

@@ -48,16 +48,16 @@ export async function runAgent(options: RunOptions): Promise<RunningAgent> {
     throw problem(`${spec.title} cannot be started (${error.code ?? "unknown error"}).`);
   });
   let connection: Connection | null = null;
-  const inbox = createInbox(options.onError, () =>
-    connection?.hold(inbox.waiting > acpLimits.waitingMessages),
-  );
+  const isFull = (): boolean =>
+    inbox.waiting > acpLimits.waitingMessages || inbox.waitingBytes > acpLimits.waitingBytes;
+  const inbox = createInbox(options.onError, () => connection?.hold(isFull()));
   const problemOf = (error: unknown): unknown => asProblem(error, { spec, redact, errors: process.errors() });
   try {
     connection = await connectAgent(process, {
       onRequest: options.onRequest,
-      onNotification(method, params) {
-        inbox.push(() => options.onNotification(method, params));
-        if (inbox.waiting > acpLimits.waitingMessages) connection?.hold(true);
+      onNotification(method, params, bytes) {
+        inbox.push(() => options.onNotification(method, params), bytes);
+        if (isFull()) connection?.hold(true);
       },
     });
     const greeting = await initialize(connection, spec, signal);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { newJobId } from "../../../lib/ids.ts";
 import { acpLimits } from "./acp-limits.ts";
@@ -18,8 +19,12 @@ const lastWordsMs = 1_000;
 export interface AgentProcess {
   readonly input: Writable;
   readonly output: Readable;
-  /** Resolves with the agent's exit status (null: unknown, it was killed with its watchdog) when nothing of it is left. */
-  readonly ended: Promise<number | null>;
+  /** Resolves with the agent's exit status (null: unknown, it was killed with its watchdog) when it has ended and its last words were read. */
+  readonly gone: Promise<number | null>;
+  /** Resolves when nothing is left of it and of what it started. */
+  readonly ended: Promise<void>;
+  /** True when it has certainly ended, though its watchdog may not have come to say so yet. Looked up now (Linux). */
+  hasEnded(): boolean;
   /** The end of what it wrote to stderr. */
   errors(): string;
   /** Ends its input and the whole tree: SIGTERM, SIGKILL after three seconds. Resolves when it is gone. */
@@ -49,15 +54,22 @@ export async function startAgentProcess(spec: AgentProcessSpec): Promise<AgentPr
     errors = joined.subarray(-acpLimits.stderrBytes);
   });
   let status = "";
-  statusPipe.on("data", (chunk: Buffer) => {
-    if (status.length < 16) status += chunk.toString("latin1");
+  const told = new Promise<void>((resolve) => {
+    statusPipe.on("data", (chunk: Buffer) => {
+      if (status.length < 16) status += chunk.toString("latin1");
+      if (status.includes("\n")) resolve();
+    });
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const ended = exited.then(async () => {
+  // Its watchdog tells the status first and then looks for what the agent left behind.
+  const gone = Promise.race([told, exited.then(() => finished(statusPipe))]).then(async () => {
     // What it said last is still read; a process that escaped with its output in hand does not hold us up.
-    await Promise.all([finished(statusPipe), finished(stdout)]);
-    for (const stream of [stdin, stdout, stderr, leash, statusPipe]) stream.destroy();
+    await finished(stdout);
     return /^\d{1,3}\n$/.test(status) ? Number(status) : null;
+  });
+  const ended = exited.then(async () => {
+    await gone;
+    for (const stream of [stdin, stdout, stderr, leash, statusPipe]) stream.destroy();
   });
   let stopping: Promise<void> | null = null;
 
@@ -72,13 +84,39 @@ export async function startAgentProcess(spec: AgentProcessSpec): Promise<AgentPr
   return {
     input: stdin,
     output: stdout,
+    gone,
     ended,
+    hasEnded: () => child.pid !== undefined && livingChildren(child.pid) < agentAndGuard,
     errors: () => errors.toString("utf8"),
     stop() {
       stopping ??= stop();
       return stopping;
     },
   };
+}
+
+/** What the watchdog has while its agent lives. */
+const agentAndGuard = 2;
+
+/** Infinity where the system does not tell. */
+function livingChildren(pid: number): number {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ");
+    return children.filter((each) => each !== "" && !isZombie(each)).length;
+  } catch {
+    // Another system, or the watchdog itself is gone, which is told by its end.
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function isZombie(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .startsWith("Z");
+  } catch {
+    return true;
+  }
 }
 
 function finished(stream: Readable): Promise<void> {

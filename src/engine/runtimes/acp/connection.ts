@@ -37,7 +37,8 @@ export interface AgentRequest {
 export interface ConnectionHandlers {
   /** Answers a request. What it throws that is no `RefuseAgent` is answered as an internal error, without its text. */
   onRequest(request: AgentRequest): Promise<unknown>;
-  onNotification(method: string, params: unknown): void;
+  /** `bytes` is its length on the wire. */
+  onNotification(method: string, params: unknown, bytes: number): void;
 }
 
 export interface Connection {
@@ -89,7 +90,7 @@ export async function connectAgent(agent: AgentProcess, handlers: ConnectionHand
     .onNotification("*", () => undefined)
     .connect(messages.stream);
   void connection.closed.then(() => close("it closed the connection"));
-  void agent.ended.then((status) => close(endText(status)));
+  void agent.gone.then((status) => close(endText(status)));
 
   async function request(
     method: string,

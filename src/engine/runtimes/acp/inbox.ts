@@ -1,9 +1,12 @@
 /** Does what came in one after the other, in its order. */
 export interface Inbox {
-  push(task: () => Promise<void> | void): void;
+  /** @param bytes what it holds */
+  push(task: () => Promise<void> | void, bytes?: number): void;
   /** Resolves when everything that was pushed before has been done. */
   settled(): Promise<void>;
   readonly waiting: number;
+  /** Of those that wait and the one that is being done. */
+  readonly waitingBytes: number;
 }
 
 /** So many in a row before others get a turn of the event loop. */
@@ -14,18 +17,20 @@ const inARow = 64;
  * @param onDone called after each task
  */
 export function createInbox(onError: (error: unknown) => void, onDone: () => void): Inbox {
-  const tasks: (() => Promise<void> | void)[] = [];
+  const tasks: { readonly task: () => Promise<void> | void; readonly bytes: number }[] = [];
+  let waitingBytes = 0;
   let running = false;
 
   async function run(): Promise<void> {
     running = true;
     let done = 0;
-    for (let task = tasks.shift(); task; task = tasks.shift()) {
+    for (let next = tasks.shift(); next; next = tasks.shift()) {
       try {
-        await task();
+        await next.task();
       } catch (error) {
         onError(error);
       }
+      waitingBytes -= next.bytes;
       onDone();
       done += 1;
       if (done % inARow === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -33,14 +38,18 @@ export function createInbox(onError: (error: unknown) => void, onDone: () => voi
     running = false;
   }
 
-  function push(task: () => Promise<void> | void): void {
-    tasks.push(task);
+  function push(task: () => Promise<void> | void, bytes = 0): void {
+    tasks.push({ task, bytes });
+    waitingBytes += bytes;
     if (!running) void run();
   }
 
   return {
     push,
     settled: () => new Promise((resolve) => push(resolve)),
+    get waitingBytes() {
+      return waitingBytes;
+    },
     get waiting() {
       return tasks.length;
     },

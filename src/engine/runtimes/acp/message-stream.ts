@@ -6,7 +6,7 @@ export interface MessageStreamOptions {
   readonly input: Writable;
   readonly output: Readable;
   /** A notification; these do not pass through the SDK, so that their order stays and none is checked twice. */
-  readonly onNotification: (method: string, params: unknown) => void;
+  readonly onNotification: (method: string, params: unknown, bytes: number) => void;
   /** The agent sent what no agent sends; the connection is over. A sentence without what it sent. */
   readonly onBroken: (problem: string) => void;
 }
@@ -34,17 +34,25 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
   const ready: AnyMessage[] = [];
   /** Ids of our requests that have no answer yet. */
   const asked = new Set<string | number>();
+  /** Requests of the agent by id, with their bytes. One id may be used by several at a time. */
+  const open = new Map<string | number, number[]>();
   let openRequests = 0;
+  let openBytes = 0;
   let wake: (() => void) | null = null;
   let held = false;
   let over = false;
-  let parts: Buffer[] = [];
+  /** The beginning of a line whose end has not come: the first `partBytes` of it. */
+  let part = Buffer.alloc(0);
   let partBytes = 0;
   let strayLines = 0;
   let strayBytes = 0;
 
   function flow(): void {
-    const full = held || ready.length > acpLimits.waitingMessages || openRequests > acpLimits.openRequests;
+    const full =
+      held ||
+      ready.length > acpLimits.waitingMessages ||
+      openRequests > acpLimits.openRequests ||
+      openBytes > acpLimits.openRequestBytes;
     if (full) output.pause();
     else if (output.isPaused()) output.resume();
   }
@@ -57,8 +65,9 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
 
   function close(): void {
     over = true;
-    parts = [];
+    part = Buffer.alloc(0);
     ready.length = 0;
+    open.clear();
     output.removeListener("data", take);
     output.resume();
     wake?.();
@@ -88,11 +97,14 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
     const { id, method } = message;
     const hasId = typeof id === "string" || typeof id === "number";
     if (typeof method === "string" && !hasId) {
-      if (id === undefined && method !== "$/cancel_request") options.onNotification(method, message.params);
+      if (id === undefined && method !== "$/cancel_request")
+        options.onNotification(method, message.params, line.length);
       else if (id === undefined) pass(message);
       else stray(line.length);
     } else if (typeof method === "string") {
       openRequests += 1;
+      openBytes += line.length;
+      if (hasId) open.set(id, [...(open.get(id) ?? []), line.length]);
       pass(message);
     } else if (hasId && asked.delete(id)) pass(message);
     else stray(line.length);
@@ -113,10 +125,14 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
         tooLong();
         return;
       }
-      const whole = parts.length === 0 ? line : Buffer.concat([...parts, line]);
-      parts = [];
-      partBytes = 0;
-      deliver(whole);
+      if (partBytes === 0) deliver(line);
+      else {
+        keep(line);
+        const whole = part.subarray(0, partBytes);
+        part = Buffer.alloc(0);
+        partBytes = 0;
+        deliver(whole);
+      }
     }
     if (over) return;
     const rest = chunk.subarray(from);
@@ -124,9 +140,29 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
       tooLong();
       return;
     }
-    if (rest.length > 0) parts.push(rest);
-    partBytes += rest.length;
+    keep(rest);
     flow();
+  }
+
+  /** In one piece that grows: a line that comes byte by byte must not cost an object a byte. */
+  function keep(rest: Buffer): void {
+    if (rest.length === 0) return;
+    if (partBytes + rest.length > part.length) {
+      const grown = Buffer.allocUnsafe(Math.max(64 * 1024, part.length * 2, partBytes + rest.length));
+      part.copy(grown, 0, 0, partBytes);
+      part = grown;
+    }
+    rest.copy(part, partBytes);
+    partBytes += rest.length;
+  }
+
+  function answered(id: unknown): void {
+    openRequests = Math.max(0, openRequests - 1);
+    if (typeof id !== "string" && typeof id !== "number") return;
+    const [bytes = 0, ...others] = open.get(id) ?? [];
+    openBytes -= bytes;
+    if (others.length === 0) open.delete(id);
+    else open.set(id, others);
   }
 
   function tooLong(): void {
@@ -156,7 +192,7 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
     const line = `${JSON.stringify(message)}\n`;
     const { id, method } = message as unknown as Raw;
     if (typeof method !== "string") {
-      openRequests = Math.max(0, openRequests - 1);
+      answered(id);
       flow();
     } else if (typeof id === "string" || typeof id === "number") asked.add(id);
     if (input.writableLength + line.length > acpLimits.unsentBytes) {

@@ -15,6 +15,7 @@ const sweeps = 10;
  * - The agent runs in the foreground: a background process would ignore INT and QUIT, and have no input.
  * - When it has ended, its status is told and the rest of the group is killed.
  * - A process that left the group (setsid) is found by the mark in its environment (Linux), and ended with it.
+ * - The search itself is deaf: the guard's SIGTERM to the group must not end it before it has found anything.
  * - The shell's own "Terminated" goes nowhere: the agent alone writes to its errors.
  * - Signals are caught, not ignored: an ignored signal is inherited, and the agent would be deaf.
  */
@@ -24,7 +25,7 @@ shift
 exec 5>&2 2>/dev/null
 _sp_strays() {
   _sp_signal=$1 _sp_found=1
-  for _sp_path in $(grep -l -s -F -- "SALLYPORT_JOB=$_sp_mark" /proc/[0-9]*/environ); do
+  for _sp_path in $(trap '' ${survived}; grep -l -s -F -- "SALLYPORT_JOB=$_sp_mark" /proc/[0-9]*/environ); do
     _sp_pid=\${_sp_path#/proc/} _sp_pid=\${_sp_pid%/environ}
     read -r _sp_stat <"/proc/$_sp_pid/stat" || continue
     set -- \${_sp_stat##*) }

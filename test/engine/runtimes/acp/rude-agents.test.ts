@@ -159,6 +159,22 @@ describe("an ACP agent that misbehaves in a turn", () => {
     expect((await agent.logLines()).filter((line) => line.startsWith("load"))).toHaveLength(1);
   });
 
+  it("and has just ended, untold by a watchdog that does not come to it, is started again", async () => {
+    await start();
+    await agent.run([]);
+    const [first = 0] = await pids("started");
+    const watchdog = Number(
+      readFileSync(`/proc/${first}/stat`, "latin1")
+        .replace(/^.*\) /s, "")
+        .split(" ")[1],
+    );
+    process.kill(watchdog, "SIGSTOP");
+    process.kill(first, "SIGKILL");
+    while (!isGone(first)) await delay(5);
+    await works();
+    expect(await pids("started")).toHaveLength(2);
+  });
+
   it("and answers twice has answered", async () => {
     await start();
     await agent.run([{ do: "answerTwice" }, { do: "say", text: "still talking" }]);
