@@ -28,7 +28,7 @@ _sp_pipe=$1 _sp_exit=$2
 shift 2
 _sp_strays() {
   _sp_signal=$1 _sp_found=1
-  for _sp_path in $(grep -l -F -- "${runMark}=$${runMark}" /proc/[0-9]*/environ); do
+  for _sp_path in $(trap '' ${survived}; grep -l -F -- "${runMark}=$${runMark}" /proc/[0-9]*/environ); do
     _sp_pid=\${_sp_path#/proc/} _sp_pid=\${_sp_pid%/environ}
     read -r _sp_stat <"/proc/$_sp_pid/stat" || continue
     set -- \${_sp_stat##*) }
