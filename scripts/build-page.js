@@ -97,7 +97,15 @@ export async function compressPage(files) {
 export async function removeOldFiles(folder, files, now) {
   for (const name of await readdir(join(folder, assetFolder)).catch(() => [])) {
     const path = join(folder, assetFolder, name);
-    if (files.has(relative(folder, path).replaceAll("\\", "/"))) continue;
+    // What is compressed stays and goes with what it was made of.
+    if (
+      files.has(
+        relative(folder, path)
+          .replaceAll("\\", "/")
+          .replace(/\.(?:br|gz)$/, ""),
+      )
+    )
+      continue;
     const found = await stat(path).catch(() => null);
     if (found && (now || found.mtimeMs < Date.now() - keepOldMs)) await rm(path, { force: true });
   }

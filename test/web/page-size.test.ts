@@ -1,6 +1,9 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { bundlePage } from "../../scripts/build-page.js";
+import { bundlePage, removeOldFiles } from "../../scripts/build-page.js";
 
 /** What a phone on a slow line waits for, all of it, compressed. */
 const maxFirstLoadBytes = 150 * 1024;
@@ -31,5 +34,22 @@ describe("the built page", async () => {
   it("gives what may be kept for ever a name that changes with it", () => {
     const assets = [...files.keys()].filter((path) => path.startsWith("assets/"));
     expect(assets.filter((path) => !/-[\w-]{8}\.\w+$/.test(path))).toEqual([]);
+  });
+
+  it("keeps what is compressed of the files that it has, and no other", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sallyport-build-"));
+    try {
+      await mkdir(join(folder, "assets"));
+      for (const name of ["new-1.js", "new-1.js.br", "new-1.js.gz", "old-1.js", "old-1.js.br", "old-1.js.gz"])
+        await writeFile(join(folder, "assets", name), "");
+      await removeOldFiles(folder, new Map([["assets/new-1.js", new Uint8Array()]]), true);
+      expect((await readdir(join(folder, "assets"))).sort()).toEqual([
+        "new-1.js",
+        "new-1.js.br",
+        "new-1.js.gz",
+      ]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
