@@ -9,6 +9,7 @@ import { jobWatched } from "./rows/job-watched.ts";
 import { latency } from "./rows/latency.ts";
 import { mewFanOut } from "./rows/mew-fan-out.ts";
 import { pageFlood } from "./rows/page-flood.ts";
+import { pageLoad } from "./rows/page-load.ts";
 import { reconnect } from "./rows/reconnect.ts";
 import { revoke } from "./rows/revoke.ts";
 import { sessions } from "./rows/sessions.ts";
@@ -37,6 +38,7 @@ const rows: Readonly<Record<string, Row>> = {
   "tunnel-door": tunnelDoor,
   "tunnel-redial": tunnelRedial,
   "tunnel-chatter": tunnelChatter,
+  "page-load": pageLoad,
   "page-flood": pageFlood,
 };
 
