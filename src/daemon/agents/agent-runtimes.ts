@@ -106,9 +106,11 @@ export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntime
       ...options,
       mcpServers: () => mcpServerSpecs(options.config(), credentials()),
     });
+    const secrets = (): readonly string[] => [...kept, ...writtenSecrets(options.config(), environment)];
+    const silent = hideSecrets(acp, secrets);
     async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       try {
-        const outcome = await acp.runTurn(context);
+        const outcome = await silent.runTurn(context);
         if (!context.signal.aborted)
           lastUses.set(name, outcome.outcome === "done" ? { ok: true } : { ok: false, error: outcome.error });
         return outcome;
@@ -117,9 +119,9 @@ export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntime
         throw error;
       }
     }
-    const secrets = (): readonly string[] => [...kept, ...writtenSecrets(options.config(), environment)];
     const runtime: Runtime = {
-      ...hideSecrets({ ...acp, runTurn }, secrets),
+      ...silent,
+      runTurn,
       about: () => about(name),
     };
     made.set(name, { runtime, close: acp.close });

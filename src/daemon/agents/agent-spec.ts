@@ -26,6 +26,7 @@ export function agentSpec(
       ...found.env,
       ...options.credentials.agents[name],
     },
+    secrets: Object.values(options.credentials.agents[name] ?? {}),
     loginHint: known?.login ?? null,
     authMethod: null,
   };

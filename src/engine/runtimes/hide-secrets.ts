@@ -16,7 +16,8 @@ import { createStriker, type Striker, type StrikeStream } from "./strike-secrets
  * whose own text holds a secret is shown without it, and no rule allows it unseen.
  */
 export function hideSecrets(runtime: Runtime, secrets: () => readonly string[]): Runtime {
-  const { compact } = runtime;
+  const { compact, learnModels, models, commands, chooseModel, chooseThinking } = runtime;
+  const striker = (): Striker => createStriker(secrets());
   return {
     ...runtime,
     async runTurn(context) {
@@ -35,6 +36,18 @@ export function hideSecrets(runtime: Runtime, secrets: () => readonly string[]):
           },
         }
       : {}),
+    ...(learnModels && {
+      learnModels: (cwd: string, model: string) => telling(striker(), () => learnModels(cwd, model)),
+    }),
+    ...(models && { models: () => striker().value(models()) }),
+    ...(commands && { commands: (agent: string) => striker().value(commands(agent)) }),
+    ...(chooseModel && {
+      chooseModel: (model: string | null) => tellingNow(striker(), () => chooseModel(model)),
+    }),
+    ...(chooseThinking && {
+      chooseThinking: (thinking: string, model: string | null) =>
+        tellingNow(striker(), () => chooseThinking(thinking, model)),
+    }),
   };
 }
 
@@ -47,11 +60,23 @@ async function telling<T>(striker: Striker, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof SallyportError)) throw error;
-    const message = striker.text(error.message);
-    if (message === error.message) throw error;
-    throw new SallyportError(error.code, message, error.field === undefined ? {} : { field: error.field });
+    throw struckError(error, striker);
   }
+}
+
+function tellingNow<T>(striker: Striker, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw struckError(error, striker);
+  }
+}
+
+function struckError(error: unknown, striker: Striker): unknown {
+  if (!(error instanceof SallyportError)) return error;
+  const message = striker.text(error.message);
+  if (message === error.message) return error;
+  return new SallyportError(error.code, message, error.field === undefined ? {} : { field: error.field });
 }
 
 function guardTurn(

@@ -73,6 +73,20 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe("the runtimes of agents", () => {
+  it("tell of their last failure without the keys that it quotes, whatever these are called", async () => {
+    await keep(`[agents.mine]\nPHRASE = "${key}"\n`);
+    specs.clear();
+    const runtime = runtimes.find("mine");
+    specs.get("mine")?.();
+    outcome = { outcome: "failed", error: `the server does not take ${key}` };
+    expect(await runtime?.runTurn(turn)).toEqual({
+      outcome: "failed",
+      error: "the server does not take [secret]",
+    });
+    expect(row("mine")?.message).toContain("does not take [secret]");
+    expect(specs.get("mine")?.().secrets).toEqual([key]);
+  });
+
   it("come and go with the configuration, without a restart", () => {
     const before = runtimes.list().map(({ name }) => name);
     expect(before).toContain("mine");

@@ -117,4 +117,22 @@ describe("hideSecrets", () => {
     });
     await expect(broken.runtime.runTurn(broken.context)).rejects.toBe(fault);
   });
+
+  it("strikes it out of what an agent offers, and of refusals before a turn", async () => {
+    const refuse = (): never => {
+      throw new SallyportError("invalid_field", `There are: ${secret}`, { field: "model" });
+    };
+    const { runtime } = lab(async () => ({ outcome: "done" }), {
+      models: () => [{ id: "m", runtime: "x", name: `for ${secret}`, context_tokens: null }],
+      commands: () => [{ name: "login", description: `with ${secret}`, argumentHint: null }],
+      learnModels: async () => refuse(),
+      chooseModel: refuse,
+      chooseThinking: refuse,
+    });
+    expect(runtime.models?.()).toMatchObject([{ id: "m", name: "for [secret]" }]);
+    expect(runtime.commands?.("a")).toMatchObject([{ description: "with [secret]" }]);
+    await expect(runtime.learnModels?.("/srv", "m")).rejects.toThrow("There are: [secret]");
+    expect(() => runtime.chooseModel?.("m")).toThrow("There are: [secret]");
+    expect(() => runtime.chooseThinking?.("high", null)).toThrow("There are: [secret]");
+  });
 });

@@ -36,7 +36,7 @@ export interface RunOptions {
 export async function runAgent(options: RunOptions): Promise<RunningAgent> {
   const { spec, signal } = options;
   const environment = { ...jobEnvironment(options.deps.environment), ...jobEnvironment(spec.env) };
-  const redact = createRedact(environment);
+  const redact = createRedact(environment, spec.secrets);
   const program = await findProgram(spec.command, environment.PATH);
   if (program === null) throw missingProgram(spec);
   signal.throwIfAborted();

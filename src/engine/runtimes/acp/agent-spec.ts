@@ -12,6 +12,8 @@ export interface AcpAgentSpec {
   readonly args: readonly string[];
   /** Added to the daemon's environment (which loses every `SALLYPORT_*` first): settings and keys. Never shown or logged. */
   readonly env: Readonly<Record<string, string>>;
+  /** Values in `env` that are secrets whatever their variable is called. */
+  readonly secrets: readonly string[];
   /** The command that logs the user in, for the message of an agent that wants it: "qwen auth". Null: its own methods are named. */
   readonly loginHint: string | null;
   /** The method to `authenticate` with when the agent demands it; null: the only one that it offers, if there is one. */

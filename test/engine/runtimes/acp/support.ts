@@ -62,6 +62,7 @@ export async function scriptedParts(options: ScriptedOptions = {}): Promise<Scri
     ],
     env: { SCRIPTED_API_KEY: "key-of-the-test-1234", ...options.env },
     loginHint: null,
+    secrets: [],
     authMethod: null,
     ...options.spec,
   };
