@@ -16,8 +16,8 @@ export interface MewContext {
   readonly client: MewClient;
   readonly engine: Engine;
   readonly hub: MewHub;
-  /** Turns for reading histories, of all connections together. */
-  readonly fewHistories: FewAtOnce;
+  /** Turns for what is megabytes to read and to encode (histories, lists), of all connections together. */
+  readonly fewReads: FewAtOnce;
   readonly version: string;
 }
 

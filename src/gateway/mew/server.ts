@@ -42,7 +42,7 @@ export interface MewServer {
 }
 
 /** One more than one, so that a slow disk under one session does not hold up all others. */
-const historiesAtOnce = 2;
+const readsAtOnce = 2;
 
 const handlers: MewHandlers = {
   ...sessionMessages,
@@ -59,7 +59,7 @@ export function createMewServer(options: MewServerOptions): MewServer {
   const { engine, registry, log, version } = options;
   const now = options.now ?? Date.now;
   const table = createMessageTable(handlers, options.mewScopes);
-  const fewHistories = createFewAtOnce(historiesAtOnce);
+  const fewReads = createFewAtOnce(readsAtOnce);
   const hub = createMewHub({
     engine,
     changeLog: options.changeLog,
@@ -78,7 +78,7 @@ export function createMewServer(options: MewServerOptions): MewServer {
       open(connection) {
         registry.add(connection, "mew");
         const client = createMewClient(connection, actorOf(connection.lease, now));
-        const context = { client, engine, hub, fewHistories, version };
+        const context = { client, engine, hub, fewReads, version };
         connection.start(createMewDialect({ context, table, log, now }));
       },
     }),

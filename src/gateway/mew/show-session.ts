@@ -17,8 +17,8 @@ const maxShownJobs = 100;
 export interface ShowOptions {
   readonly engine: Engine;
   readonly hub: MewHub;
-  /** A history is megabytes to read and to encode: of a crowd that comes back at once, few are told theirs at a time. */
-  readonly fewHistories: FewAtOnce;
+  /** Of a crowd that comes back at once, few are told their histories at a time. */
+  readonly fewReads: FewAtOnce;
 }
 
 type Known = Pick<ShowOptions, "engine" | "hub">;
@@ -40,13 +40,13 @@ export async function showSession(
   options: ShowOptions,
   how: HowToShow,
 ): Promise<void> {
-  const { engine, fewHistories } = options;
+  const { engine, fewReads } = options;
   const maxMessages = client.spelling === "snake" ? pageMessages : Infinity;
   for (let reads = 0; reads < maxReads; reads += 1) {
     const hold = client.hold();
     let page: HistoryPage | null;
     try {
-      page = await fewHistories(async () =>
+      page = await fewReads(async () =>
         // Who left while it waited costs nothing.
         client.holds(hold) === "over" ? null : await readPage(engine, session, maxMessages),
       );

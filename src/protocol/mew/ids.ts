@@ -6,12 +6,21 @@ const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const prefix = "sess_";
-const ulidChars = 26;
+/** The 128 bits in three pieces that a number holds exactly: so many digits of a UUID are so many letters of a ULID. */
+const pieces = [
+  { hexFrom: 0, hexTo: 12, from: 0, to: 10 },
+  { hexFrom: 12, hexTo: 22, from: 10, to: 18 },
+  { hexFrom: 22, hexTo: 32, from: 18, to: 26 },
+] as const;
 
 /** The ULID of a UUID in lower case. Throws TypeError for anything else: the engine's ids are never wrong. */
 export function ulidOf(uuid: string): string {
   if (!uuidPattern.test(uuid)) throw new TypeError("this is no UUID");
-  return encode(BigInt(`0x${uuid.replaceAll("-", "")}`));
+  const hex = uuid.replaceAll("-", "");
+  let ulid = "";
+  for (const { hexFrom, hexTo, from, to } of pieces)
+    ulid += letters(Number.parseInt(hex.slice(hexFrom, hexTo), 16), to - from);
+  return ulid;
 }
 
 /** The session id of an agent. Throws TypeError. */
@@ -27,18 +36,21 @@ export function readUuid(rawId: string): string | null {
   if (uuidPattern.test(lower)) return lower;
   const upper = bare.toUpperCase();
   if (!ulidPattern.test(upper)) return null;
-  let bits = 0n;
-  for (const letter of upper) bits = bits * 32n + BigInt(alphabet.indexOf(letter));
-  const hex = bits.toString(16).padStart(32, "0");
+  let hex = "";
+  for (const { hexFrom, hexTo, from, to } of pieces) {
+    let bits = 0;
+    for (let at = from; at < to; at += 1) bits = bits * 32 + alphabet.indexOf(upper.charAt(at));
+    hex += bits.toString(16).padStart(hexTo - hexFrom, "0");
+  }
   return [0, 8, 12, 16, 20].map((from, at, starts) => hex.slice(from, starts[at + 1] ?? 32)).join("-");
 }
 
-function encode(bits: bigint): string {
+function letters(bits: number, count: number): string {
   let rest = bits;
   let text = "";
-  for (let at = 0; at < ulidChars; at += 1) {
-    text = (alphabet[Number(rest % 32n)] ?? "") + text;
-    rest /= 32n;
+  for (let at = 0; at < count; at += 1) {
+    text = alphabet.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
   }
   return text;
 }

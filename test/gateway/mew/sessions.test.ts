@@ -281,6 +281,30 @@ describe("a crowd that comes back at once", () => {
     await Promise.all(crowd.map((socket) => socket.waitFor(({ type }) => type === "SessionHistory")));
     expect([most, reads]).toEqual([2, 29]);
   });
+
+  it("is told the list a few at a time", async () => {
+    await app.close();
+    let listing = 0;
+    let most = 0;
+    app = await startMew({
+      wrap: (engine) => ({
+        ...engine,
+        sessions: {
+          ...engine.sessions,
+          async list(max) {
+            listing += 1;
+            most = Math.max(most, listing);
+            const rows = await engine.sessions.list(max);
+            listing -= 1;
+            return rows;
+          },
+        },
+      }),
+    });
+    const crowd = await Promise.all(Array.from({ length: 20 }, () => app.mew()));
+    await Promise.all(crowd.map((socket) => socket.ask({ type: "ListSessions" }, "SessionList")));
+    expect(most).toBeLessThanOrEqual(2);
+  });
 });
 
 describe("lists, names and marks", () => {

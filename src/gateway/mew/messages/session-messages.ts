@@ -90,18 +90,21 @@ export const sessionMessages: SessionMessages = {
     context.client.kind = message.client_kind;
     await attach(context, row, false);
   },
-  async list_sessions(_message, { client, engine, hub }) {
-    const sessions = await engine.sessions.list(maxListed);
-    client.send({
-      type: "session_list",
-      sessions: sessions.map((row) =>
-        sessionInfo(row, {
-          clients: hub.find(row.id)?.clients.size ?? 0,
-          open: hub.translator.openCounts(row.id),
-          lastTurnFailed: hub.translator.lastTurnFailed(row.id),
-          usage: hub.translator.usageOf(row.id),
-        }),
-      ),
+  async list_sessions(_message, { client, engine, hub, fewReads }) {
+    await fewReads(async () => {
+      if (!client.connection.open) return;
+      const sessions = await engine.sessions.list(maxListed);
+      client.send({
+        type: "session_list",
+        sessions: sessions.map((row) =>
+          sessionInfo(row, {
+            clients: hub.find(row.id)?.clients.size ?? 0,
+            open: hub.translator.openCounts(row.id),
+            lastTurnFailed: hub.translator.lastTurnFailed(row.id),
+            usage: hub.translator.usageOf(row.id),
+          }),
+        ),
+      });
     });
     // Real clients wait for both.
     client.send({ type: "group_list", groups: [] });
@@ -124,7 +127,7 @@ export const sessionMessages: SessionMessages = {
     if (agentOf(message.session_id) !== session.agent)
       throw new SallyportError("conflict", "this is not the attached session: attach it first.");
     const limit = Math.min(pageMessages, Math.max(1, message.limit));
-    const page = await context.fewHistories(() => readPage(context.engine, session, limit, message.before));
+    const page = await context.fewReads(() => readPage(context.engine, session, limit, message.before));
     context.client.send({
       type: "session_history_page",
       session_id: sessionIdOf(session.agent),
