@@ -258,6 +258,25 @@ describe("questions", () => {
         expect((await two.ask(message, "Error")).message).toMatch(/no such request/);
     }
     expect(app.engine.snapshot().questions).toHaveLength(1);
+    expect(two.messages).not.toContainEqual({ type: "RequestResolved", request_id });
+  });
+
+  it("that nobody waits for any more, as after a restart, are closed for the client that answers", async () => {
+    app = await startMew();
+    const socket = await app.mew("snake");
+    await socket.ask({ type: "new_session" }, "session_ready");
+    const request_id = ulidOf(newId());
+    for (const message of [
+      { type: "ask_user_response", request_id, answers: ["x"] },
+      { type: "permission_response", request_id, decision: "deny" },
+    ]) {
+      const from = socket.messages.length;
+      await socket.ask(message, "error");
+      expect(socket.messages.slice(from)).toEqual([
+        { type: "request_resolved", request_id },
+        { type: "error", message: expect.stringMatching(/no such request/) },
+      ]);
+    }
   });
 });
 

@@ -17,14 +17,17 @@ function requestOf(context: MewContext, rawRequestId: string): string {
   return id;
 }
 
-/** Runs an answer; one that comes too late closes the client's dialog all the same, and is told why. */
+/**
+ * Runs an answer. Who answers what waits no more, or not since the daemon was started, gets its dialog closed all the same,
+ * and is told why.
+ */
 async function answered(context: MewContext, id: string, answer: () => Promise<void>): Promise<void> {
   try {
     await answer();
   } catch (error) {
     if (
       error instanceof SallyportError &&
-      (error.reason === "already_resolved" || error.reason === "turn_over")
+      (error.code === "not_found" || error.reason === "already_resolved" || error.reason === "turn_over")
     )
       context.client.send({ type: "request_resolved", request_id: ulidOf(id) });
     throw error;
