@@ -138,9 +138,6 @@ export function createTranslator(): MewTranslator {
       case "cleared":
         tell(agent, { type: "session_cleared" });
         break;
-      case "title":
-        tellAll({ type: "session_title_changed", session_id: sessionIdOf(agent), title: event.title });
-        break;
       case "turn_finished":
         endTurn(agent, event);
         break;
@@ -171,6 +168,11 @@ export function createTranslator(): MewTranslator {
     const child = event.type === "agent_started" ? family.begin(agent, event) : family.childOf(agent);
     if (child) {
       for (const message of family.take(child, event)) tell(child.top, message);
+      return;
+    }
+    if (event.type === "title") {
+      // Also of a session that is on no tab: nothing else is to be known of it.
+      tellAll({ type: "session_title_changed", session_id: sessionIdOf(agent), title: event.title });
       return;
     }
     const before = event.type === "user_message" || event.type === "turn_started";

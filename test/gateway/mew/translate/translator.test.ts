@@ -367,6 +367,12 @@ describe("what a change means to mew clients", () => {
     expect(translator.usageOf(child)).toBeNull();
   });
 
+  it("keeps a subagent's title to itself", () => {
+    const translator = createTranslator();
+    take(events([childStarted], child), translator);
+    expect(take(events([{ type: "title", title: "t" }], child), translator)).toEqual([]);
+  });
+
   it("titles an alert by title, label or prompt, whichever it knows", () => {
     const alertOf = (changes: readonly Change[]): unknown =>
       sent(take([...changes, ...events([done])]), "snake").find(({ type }) => type === "session_alert");
