@@ -16,26 +16,32 @@ export interface Fanout {
 export function createFanout(changeLog: ChangeLog): Fanout {
   const connections = new Set<Connection>();
 
+  function isWanted(): boolean {
+    for (const connection of connections) if (connection.takesChanges) return true;
+    return false;
+  }
+
   function forward(logged: LoggedChange): void {
-    const isSame = logged.forOthers === logged.forAdmin;
-    // Made when somebody takes it: who does not keep up costs no memory.
-    let forAdmin: Buffer | null = null;
-    let forOthers: Buffer | null = null;
     // The last that a client hears is worth a place beyond the bound.
     const isLast = logged.change.type === "shutdown";
+    // While nobody keeps up, no frame is made: what is made to be dropped costs memory.
+    if (!isLast && !isWanted()) {
+      endBlind();
+      return;
+    }
+    const forAdmin = textFrame(logged.forAdmin);
+    const forOthers = logged.forOthers === logged.forAdmin ? forAdmin : textFrame(logged.forOthers);
     for (const connection of connections) {
       const { scopes } = connection.lease;
       if (!scopes.has("view")) connection.end(closeCodes.exposureOff, "scope_missing");
-      else if (isLast) connection.sendReply(textFrame(logged.forOthers));
-      else if (!connection.takesChanges) continue;
-      else if (isSame || scopes.has("admin")) {
-        forAdmin ??= textFrame(logged.forAdmin);
-        connection.sendChange(forAdmin);
-      } else {
-        forOthers ??= textFrame(logged.forOthers);
-        connection.sendChange(forOthers);
-      }
+      else if (isLast) connection.sendReply(forOthers);
+      else connection.sendChange(forAdmin === forOthers || scopes.has("admin") ? forAdmin : forOthers);
     }
+  }
+
+  function endBlind(): void {
+    for (const connection of connections)
+      if (!connection.lease.scopes.has("view")) connection.end(closeCodes.exposureOff, "scope_missing");
   }
 
   const stop = changeLog.subscribe(forward);
