@@ -6,7 +6,7 @@ import { findWriteTarget, type WriteTarget, writeForAgent } from "../../files/wr
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { cutText, objectOf } from "./raw-values.ts";
-import { type FileChange, pathsOf, type ToolCall } from "./tool-calls.ts";
+import { type FileChange, pathsOf, type ToolCall } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 const notFound = -32002;

@@ -1,7 +1,7 @@
 import type { TurnQuestion } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
-import type { ToolCall } from "./tool-calls.ts";
+import type { ToolCall } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 type AskedQuestion = TurnQuestion["questions"][number];

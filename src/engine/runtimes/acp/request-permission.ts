@@ -5,7 +5,7 @@ import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { askQuestions, asksQuestions } from "./questions.ts";
 import { listOf, objectOf, type RawObject } from "./raw-values.ts";
-import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-calls.ts";
+import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 interface PermissionOption {

@@ -2,7 +2,7 @@ import { SallyportError } from "../../../errors.ts";
 import type { AgentContext, SubagentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { objectOf, type RawObject, textOf } from "./raw-values.ts";
-import type { ToolCall } from "./tool-calls.ts";
+import type { ToolCall } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 /** Subagents of an ACP agent: the protocol has none yet, but agents mark what a subagent does by the call that started it. */

@@ -6,7 +6,7 @@ import { checkCommandLine } from "../shell.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { countOf, listOf, objectOf } from "./raw-values.ts";
-import { commandOf, quoteWord, type ToolCall } from "./tool-calls.ts";
+import { commandOf, quoteWord, type ToolCall } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 interface Terminal {

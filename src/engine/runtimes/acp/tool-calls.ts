@@ -1,46 +1,12 @@
 import { resolve } from "node:path";
 import { newId } from "../../../lib/ids.ts";
-import { type BoundedDiff, boundedDiff } from "../../../lib/unified-diff.ts";
 import type { AgentEventBody } from "../../../protocol/events.ts";
 import { makeValueVisible, makeVisible } from "../../visible-text.ts";
 import type { AgentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
+import { cutOutput, outputText, readCallContent } from "./call-content.ts";
 import { boundedValue, cutText, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
-
-export interface FileChange {
-  /** Absolute; links are not resolved yet. */
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string;
-}
-
-/** One tool call of a turn, as the agent tells of it or as we make it for its terminals and writes. */
-export interface ToolCall {
-  /** Ours: the agent may use the same one again. */
-  readonly id: string;
-  kind: string;
-  /** The agent's own words for it. */
-  title: string;
-  input: RawObject;
-  output: string;
-  /** Output that went to the clients as it came. */
-  streamed: string;
-  changes: readonly FileChange[];
-  paths: readonly string[];
-  /** What was really written for it. */
-  written: { readonly path: string; readonly patch: string } | null;
-  exitCode: number | null | undefined;
-  /** A terminal of ours prints into it. */
-  hasTerminal: boolean;
-  /** The call of a terminal that the agent shows in this one. */
-  shows: ToolCall | null;
-  announced: boolean;
-  state: "pending" | "running" | "ended";
-  /** When it was first heard of. */
-  readonly startedMs: number;
-  /** What it holds in memory, about. */
-  heldChars: number;
-}
+import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
 
 export interface CallEnd {
   readonly output: string;
@@ -74,23 +40,6 @@ export interface ToolCallsOptions {
   readonly spend: (chars: number) => void;
   /** Called when the calls that are open hold more than they may. */
   readonly onTooMuch: () => void;
-}
-
-const toolNames: Readonly<Record<string, string>> = {
-  execute: "bash",
-  edit: "edit",
-  delete: "delete",
-  move: "move",
-  read: "read",
-  search: "search",
-  fetch: "fetch",
-  think: "think",
-  switch_mode: "mode",
-};
-
-/** What clients see as the tool's name. */
-export function toolName(call: Pick<ToolCall, "kind">): string {
-  return toolNames[call.kind] ?? "tool";
 }
 
 export function createToolCalls(options: ToolCallsOptions): ToolCalls {
@@ -146,28 +95,15 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     call.title = redact(textOf(raw.title, acpLimits.titleChars) ?? call.title);
     if (raw.rawInput !== undefined && raw.rawInput !== null)
       call.input = objectOf(boundedValue(raw.rawInput, acpLimits.inputChars));
-    if (Array.isArray(raw.content)) readContent(call, raw.content);
-    else if (raw.rawOutput !== undefined && raw.rawOutput !== null && call.output === "")
-      call.output = outputText(redact, raw.rawOutput);
+    if (Array.isArray(raw.content)) {
+      const { text, changes } = readCallContent(raw.content, cwd);
+      if (changes.length > 0) call.changes = changes;
+      if (!call.hasTerminal) call.output = cutOutput(redact(text));
+    } else if (raw.rawOutput !== undefined && raw.rawOutput !== null && call.output === "")
+      call.output = cutOutput(redact(outputText(raw.rawOutput)));
     const paths = listOf(raw.locations, 100).flatMap((each) => textOf(objectOf(each).path, 4_096) ?? []);
     if (paths.length > 0) call.paths = paths.map((path) => resolve(cwd, path));
     hold(call);
-  }
-
-  function readContent(call: ToolCall, content: readonly unknown[]): void {
-    const texts: string[] = [];
-    const changes: FileChange[] = [];
-    for (const each of listOf(content, 200)) {
-      const item = objectOf(each);
-      if (item.type === "content") texts.push(contentText(item.content));
-      if (item.type !== "diff") continue;
-      const path = textOf(item.path, 4_096);
-      if (path === null || typeof item.newText !== "string") continue;
-      const before = typeof item.oldText === "string" ? item.oldText : null;
-      changes.push({ path: resolve(cwd, path), before, after: item.newText });
-    }
-    if (changes.length > 0) call.changes = changes;
-    if (!call.hasTerminal) call.output = cutOutput(redact(texts.join("\n")));
   }
 
   async function begin(call: ToolCall): Promise<void> {
@@ -243,71 +179,6 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
     if (!first) return null;
     return { path: first.path, patch: redact(patchOf(call.changes).patch) };
   }
-}
-
-/** The patches of all changes, one behind the other, as far as they can be shown. */
-export function patchOf(changes: readonly FileChange[]): BoundedDiff {
-  let left: number = acpLimits.diffChars;
-  let isWhole = true;
-  const patches = changes.map(({ path, before, after }) => {
-    const found = boundedDiff(cutText(path, acpLimits.titleChars), before, after, left);
-    left -= found.patch.length;
-    isWhole &&= found.isWhole;
-    return cutText(found.patch, found.patch.length);
-  });
-  return { patch: patches.join(""), isWhole };
-}
-
-/** The command line of a call that runs one, where its input says it. Words are quoted as a shell reads them. */
-export function commandOf(call: Pick<ToolCall, "kind" | "input">): string | null {
-  if (call.kind !== "execute") return null;
-  const { command, cmd } = call.input;
-  const found = command ?? cmd;
-  if (typeof found === "string") return found.trim() === "" ? null : found;
-  if (!Array.isArray(found) || found.length === 0) return null;
-  const words = found.filter((word) => typeof word === "string");
-  return words.length === found.length ? words.map(quoteWord).join(" ") : null;
-}
-
-/** The word itself where nothing in it is special to a shell, else in single quotes. */
-export function quoteWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-/** Absolute paths of the files that a call is about: of its diffs, its input, its locations. */
-export function pathsOf(call: Pick<ToolCall, "changes" | "input" | "paths" | "kind">, cwd: string): string[] {
-  const { input } = call;
-  const named = [input.file_path, input.filePath, input.path, input.absolute_path, input.abs_path].flatMap(
-    (each) => (typeof each === "string" && each !== "" ? [resolve(cwd, each)] : []),
-  );
-  return [...new Set([...call.changes.map(({ path }) => path), ...named, ...call.paths])];
-}
-
-/** The text of a content block; what is no text is named. */
-export function contentText(raw: unknown): string {
-  const block = objectOf(raw);
-  if (block.type === "text") return typeof block.text === "string" ? block.text : "";
-  if (block.type === "resource") {
-    const { text } = objectOf(block.resource);
-    return typeof text === "string" ? text : "[a resource]";
-  }
-  if (block.type === "resource_link") return `[${textOf(block.uri, 1_000) ?? "a link"}]`;
-  if (block.type === "image") return "[an image]";
-  if (block.type === "audio") return "[audio]";
-  return "";
-}
-
-function outputText(redact: (text: string) => string, raw: unknown): string {
-  if (typeof raw === "string") return cutOutput(redact(raw));
-  const { output, stdout, formatted_output: formatted } = objectOf(raw);
-  const text = [formatted, output, stdout].find((each) => typeof each === "string");
-  return cutOutput(redact(typeof text === "string" ? text : JSON.stringify(boundedValue(raw, 10_000))));
-}
-
-function cutOutput(text: string): string {
-  if (text.length <= acpLimits.outputChars) return cutText(text, acpLimits.outputChars);
-  const left = text.length - acpLimits.outputChars;
-  return `${cutText(text, acpLimits.outputChars)}\n[${left} characters left out]\n`;
 }
 
 function redactValue(value: unknown, redact: (text: string) => string): unknown {

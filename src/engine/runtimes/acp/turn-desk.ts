@@ -3,7 +3,8 @@ import type { AgentContext, CallToPermit, Permit, TurnQuestion } from "../runtim
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import type { Speech } from "./speech.ts";
-import type { FileChange, ToolCalls } from "./tool-calls.ts";
+import type { FileChange } from "./tool-call.ts";
+import type { ToolCalls } from "./tool-calls.ts";
 
 /** What answering the requests of an agent needs to know of the turn that runs. */
 export interface TurnDesk {

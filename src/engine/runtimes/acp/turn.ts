@@ -1,11 +1,13 @@
 import type { AgentEventBody } from "../../../protocol/events.ts";
 import type { AgentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
+import { contentText } from "./call-content.ts";
 import { cutText, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
 import { createSpeech } from "./speech.ts";
 import { createSubagentDesks } from "./subagent-desks.ts";
 import type { Terminals } from "./terminals.ts";
-import { contentText, createToolCalls, type ToolCall } from "./tool-calls.ts";
+import type { ToolCall } from "./tool-call.ts";
+import { createToolCalls } from "./tool-calls.ts";
 import { createTurnDesk, type TurnDesk } from "./turn-desk.ts";
 import type { UsageCount } from "./usage-count.ts";
 
