@@ -1,5 +1,4 @@
 import { commandScopes, mewScopes, routeScopes } from "../auth/scope-table.ts";
-import type { Config } from "../config/config.ts";
 import { homePaths } from "../config/home-paths.ts";
 import { createApp } from "../gateway/app.ts";
 import { closeGraceMs, createGateway } from "../gateway/gate-server.ts";
@@ -11,23 +10,21 @@ import { isStaticPath, loadStaticFiles } from "../gateway/static.ts";
 import { toTime } from "../lib/clock.ts";
 import { createRetryingWriter } from "../lib/retrying-writer.ts";
 import type { Access } from "../protocol/objects.ts";
-import { noTunnel } from "../tunnel/supervisor.ts";
 import type { Closers } from "./closers.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
-import { createDoorKeeper, type DoorKeeper } from "./door-keeper.ts";
-import { createExposure, type Exposure } from "./exposure.ts";
+import type { DoorKeeper } from "./door-keeper.ts";
+import type { Exposure } from "./exposure.ts";
 import { gateSettings } from "./gate-settings.ts";
 import type { Activity } from "./idle.ts";
 import { openMainDoor } from "./main-door.ts";
-import { createNetworkSide } from "./network-side.ts";
 import type { Core } from "./open-core.ts";
 import type { OpenedHome } from "./open-home.ts";
 import { openPush } from "./open-push.ts";
-import { newProber, type OpenedTunnel, openTunnel } from "./open-tunnel.ts";
+import { newProber } from "./open-tunnel.ts";
 import { pageFolder } from "./page-folder.ts";
 import { createRefusalLog } from "./refusal-log.ts";
-import type { ConfigPart, PreparedChange } from "./reload/reload-config.ts";
-import { createRemoteInfo, type RemoteInfo } from "./remote-info.ts";
+import { type ConfigPart, onCommit } from "./reload/reload-config.ts";
+import { createRemoteSide, type RemoteSide } from "./remote-side.ts";
 import { restRoutes } from "./rest-routes.ts";
 import type { EndReason, StartDaemonOptions } from "./running-daemon.ts";
 
@@ -57,35 +54,27 @@ export interface Served {
 
 const clientCountIntervalMs = 250;
 const drainMs = 500;
-const addressLookMs = 10_000;
 const refusalIntervalMs = 60_000;
-const persistRetryMs = 5_000;
 
 /** Puts application, gate and doors in front of the core, and lets in whom exposure says. */
 export async function serve({ options, home, core, closers, end, reason }: ServeOptions): Promise<Served> {
-  const { log, config, state } = home;
+  const { log, config } = home;
   const { authority, engine, changeLog, keepAwake, clock } = core;
   const paths = homePaths(options.home);
-  const hostOf = ({ host }: Config): string | null => options.host ?? state.current.host ?? host;
   const warnings: string[] = [];
   let lastRequestMs = clock.monotonicNow();
   let port = 0;
   // Known only when the main door is open; until then nothing can ask.
-  let remote: RemoteInfo | null = null;
-  let access: () => Access = () => "off";
-  let tunnel: OpenedTunnel | null = null;
-  const tunnelControl = (): OpenedTunnel["control"] => {
-    if (tunnel === null) throw new TypeError("the tunnel was asked for before the main door was open");
-    return tunnel.control;
+  let openedRemote: RemoteSide | null = null;
+  const remote = (): RemoteSide => {
+    if (openedRemote === null)
+      throw new TypeError("remote access was asked for before the main door was open");
+    return openedRemote;
   };
+  const access = (): Access => openedRemote?.access ?? "off";
   const prober = newProber();
-  let tunnelEnd: Promise<void> = Promise.resolve();
   // Its tool has three seconds to end, while the rest is closed; whatever is left then its watchdog ends.
-  closers.add("end of the tunnel", () => tunnelEnd);
-  const remoteInfo = (): RemoteInfo => {
-    if (remote === null) throw new TypeError("remote access was asked for before the main door was open");
-    return remote;
-  };
+  closers.add("end of the tunnel", () => openedRemote?.tunnelEnd());
 
   const sockets = createSocketRegistry({
     onCount: (count) => changeLog.append({ type: "clients", count }),
@@ -98,7 +87,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     get idleMinutes() {
       return config.current.idleMinutes;
     },
-    remote: () => remoteInfo().current(),
+    remote: () => remote().current(),
     awake: () => keepAwake.current(),
     clients: () => sockets.count,
   };
@@ -125,7 +114,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
   });
   closers.add("mew dialect", () => mew.close());
 
-  const push = await openPush({ home: options.home, opened: home, core, access: () => access() });
+  const push = await openPush({ home: options.home, opened: home, core, access });
   closers.add("push", () => push.close());
   if (push.problem !== null) warnings.push(`Notifications are off. ${push.problem}`);
 
@@ -136,16 +125,12 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     changeLog,
     native,
     connected: (device) => sockets.connectedCount(device),
-    access: () => access(),
-    setAccess: async (next, by) => {
-      await exposure.set(next, by);
-      await tunnelControl().accessChosen(next, by);
-      return remoteInfo().current();
-    },
-    startTunnel: (provider, rawFields, by) => tunnelControl().start(provider, rawFields, by),
-    stopTunnel: (by) => tunnelControl().stop(by),
+    access,
+    setAccess: (next, by) => remote().setAccess(next, by),
+    startTunnel: (provider, rawFields, by) => remote().startTunnel(provider, rawFields, by),
+    stopTunnel: (by) => remote().stopTunnel(by),
     noteProbe: prober.noteArrival,
-    addresses: () => remoteInfo().addresses(),
+    addresses: () => remote().addresses(),
     port: () => port,
     push,
     stop: ({ restart }) => void end(restart ? "restart" : "stopped"),
@@ -182,7 +167,7 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     ],
     isStaticPath: (path) => isStaticPath(staticFiles, path),
     verifyCredential: authority.verifyCredential,
-    access: () => access(),
+    access,
     settings: gateSettings(config.current),
     handleRequest(request, response) {
       lastRequestMs = clock.monotonicNow();
@@ -200,46 +185,21 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
 
   const door = await openMainDoor(gateway, options.port ?? config.current.port, authority.master.token);
   port = door.port ?? 0;
-  const doors = createDoorKeeper({
+  const reach = createRemoteSide({
+    options,
+    home,
+    core,
+    door,
     gateway,
-    state,
-    audit: authority.audit,
-    onChange: () => remoteInfo().refresh(),
-    closeGraceMs,
+    sockets,
+    prober,
+    closers,
+    reason,
   });
-  const network = createNetworkSide({
-    door,
-    settings: { host: hostOf(config.current), tls: config.current.tls },
-    closeGraceMs,
-  });
-  const exposure = createExposure({
-    state,
-    network,
-    closeRemote(which) {
-      sockets.closeRemote(which === "all" ? undefined : (admission) => admission.door === "main");
-      gateway.closeUnadmitted(closeGraceMs);
-    },
-    onChange: () => remoteInfo().refresh(),
-    audit: authority.audit,
-    log,
-    retryMs: persistRetryMs,
-  });
-  access = () => exposure.access;
-  const info = createRemoteInfo({
-    door,
-    hasTls: () => network.hasTls,
-    access,
-    doorUrls: () => doors.urls(),
-    devices: () => authority.devices.count,
-    tunnel: () => tunnel?.current() ?? noTunnel,
-    announce: (view) => changeLog.append({ type: "remote", remote: view }),
-    lookMs: addressLookMs,
-  });
-  remote = info;
-  closers.add("remote info", () => info.close());
+  openedRemote = reach;
   core.onDevicesChanged(() => {
     push.review();
-    info.refresh();
+    reach.refresh();
   });
   closers.add("sockets and engine", async () => {
     // Who comes back at once must find nobody here, not one that is about to go.
@@ -248,58 +208,23 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
     await Promise.all([sockets.shutdown(drainMs), engine.close()]);
   });
 
-  closers.add("exposure", () => exposure.close());
-
-  await doors.openConfigured(config.current.doors);
-  if (options.host !== null && options.host !== state.current.host)
-    await state.update({ host: options.host });
-  const notRestored = await exposure.restore();
-  if (notRestored !== null) warnings.push(notRestored);
-  else if (options.remote)
-    await exposure.set("on", null).catch((error: unknown) => {
-      log.error({ err: error }, "remote access could not be switched on");
-      warnings.push(error instanceof Error ? error.message : String(error));
-    });
-  tunnel = await openTunnel({
-    home: options.home,
-    environment: options.env,
-    config: () => config.current,
-    prober,
-    exposure,
-    openDoor: doors.openDoor,
-    onChange: info.refresh,
-    audit: authority.audit,
-    clock,
-    log,
-  });
-  const { control } = tunnel;
-  closers.add("tunnel", () => {
-    const why = reason();
-    const keep = why === "restart" ? "handed over" : why === "stopped" ? "nothing" : "wanted";
-    tunnelEnd = control.close(keep);
-    return why === "restart" ? tunnelEnd : undefined;
-  });
-  const notResumed = await control.resume();
-  if (notResumed !== null) warnings.push(notResumed);
-  info.refresh();
+  warnings.push(...(await reach.restore()));
 
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     warnings,
     access,
-    openDoor: doors.openDoor,
-    undisturbed: exposure.undisturbed,
+    openDoor: reach.openDoor,
+    undisturbed: reach.undisturbed,
     configParts: [
       { prepare: async (next) => onCommit(() => gateway.setSettings(gateSettings(next))) },
-      { prepare: (next) => doors.prepareConfigured(next.doors) },
-      { prepare: (next) => network.prepare({ host: hostOf(next), tls: next.tls }) },
-      { prepare: async () => onCommit(info.refresh) },
+      ...reach.configParts,
     ],
     activity() {
       const counts = engine.counts();
       return {
-        access: exposure.access,
+        access: reach.access,
         keptAwake: keepAwake.current().mode === "always",
         clients: sockets.count,
         runningAgents: counts.running_agents,
@@ -328,9 +253,4 @@ export async function serve({ options, home, core, closers, end, reason }: Serve
       core.onMasterRotated(() => void writer.save().catch(() => undefined));
     },
   };
-}
-
-/** A change that needs no preparation. */
-function onCommit(commit: () => void): PreparedChange {
-  return { commit, abandon: () => undefined };
 }

@@ -12,6 +12,11 @@ export interface PreparedChange {
   abandon(): Promise<void> | void;
 }
 
+/** A change that needs no preparation. */
+export function onCommit(commit: () => void): PreparedChange {
+  return { commit, abandon: () => undefined };
+}
+
 export interface ConfigPart {
   /** Rejects with a text for the user when it cannot work with `next`. Null: there is nothing to do for it. */
   prepare(next: Config): Promise<PreparedChange | null>;
