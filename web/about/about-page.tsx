@@ -1,3 +1,4 @@
+import { scopeNames } from "../remote/scope-words.ts";
 import { useSession } from "../state/session.ts";
 import { useRest } from "../state/use-rest.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -40,7 +41,7 @@ export function AboutPage() {
             <dt>Connected</dt>
             <dd>{count(value.clients, "client")}</dd>
             <dt>This device may</dt>
-            <dd>{scopes.join(", ")}</dd>
+            <dd>{scopeNames(scopes)}</dd>
           </dl>
           <CopyButton isBare={false} label="Copy for a report" text={aboutText(value, navigator.userAgent)} />
         </>

@@ -39,6 +39,7 @@ export function JobView({ id }: { readonly id: string }) {
     <Page
       title={visible(title)}
       layout="full"
+      class="job-page"
       back={back}
       lead={
         <>

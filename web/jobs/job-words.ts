@@ -35,7 +35,7 @@ export function sizeText(bytes: number): string {
 }
 
 /** So much of a command is a title; the whole of a longer one is shown on demand. */
-const titleChars = 120;
+const titleChars = 100;
 
 /** The first line of a command, not too long for a heading; `isWhole` says whether that is all of it. */
 export function commandTitle(command: string): { readonly title: string; readonly isWhole: boolean } {
