@@ -7,7 +7,7 @@ const waiting = (message: string, retryInMs = 4_000) =>
 describe("connectionText", () => {
   it.each([
     [{ phase: "live", sinceMs: 0 } as const, 0, true, "live", "Live", null],
-    [{ phase: "connecting", sinceMs: 0 } as const, 0, true, "busy", "Connecting…", null],
+    [{ phase: "connecting", sinceMs: 0 } as const, 0, true, "connecting", "Connecting…", null],
     [waiting("Slow down."), 10_000, true, "waiting", "Reconnecting in 4 s", "Slow down."],
     [waiting("Slow down."), 13_100, true, "waiting", "Reconnecting in 1 s", "Slow down."],
     [waiting("Slow down."), 99_000, true, "waiting", "Reconnecting in 1 s", "Slow down."],

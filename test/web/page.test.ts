@@ -151,6 +151,19 @@ describe("the first page", () => {
     await heading("The daemon does not answer");
   });
 
+  it("stands still while it connects, with everything in its place", async () => {
+    await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
+    await paired();
+    await page.route("**/api/ws/ticket", () => undefined);
+    await page.reload();
+    const mark = page.getByRole("button", { name: "Connecting…" });
+    await mark.waitFor();
+    expect(await mark.evaluate((element) => getComputedStyle(element).animationName)).toBe("none");
+    await page.locator(".brand").getByText("Sallyport").waitFor();
+    const places = page.getByRole("navigation").getByRole("link");
+    expect(await places.allInnerTexts()).toEqual(["Work", "Approvals", "Jobs", "Sessions", "More"]);
+  });
+
   it("comes back by itself after a restart", async () => {
     await page.goto(`${daemon.base}#pair=ABCDEFGHJK`);
     await paired();

@@ -93,7 +93,7 @@ let lastState: ConnectionText["state"] = "live";
 
 /** Each change of state once; the seconds that pass are not read out. */
 function announceChange({ state, long }: ConnectionText): void {
-  if (state === lastState || state === "busy") return;
+  if (state === lastState || state === "connecting") return;
   announce(state === "live" ? "Connected again." : `Connection lost. ${long ?? ""}`);
   lastState = state;
 }

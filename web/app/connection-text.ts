@@ -1,7 +1,7 @@
 import type { ConnectionStatus } from "../state/session.ts";
 
 export interface ConnectionText {
-  readonly state: "live" | "busy" | "waiting" | "offline" | "stopped";
+  readonly state: "live" | "connecting" | "waiting" | "offline" | "stopped";
   /** A few words for the edge of the page. */
   readonly short: string;
   /** Why, and what happens next; null while all is well. */
@@ -18,7 +18,7 @@ export function connectionText(status: ConnectionStatus, nowMs: number, isOnline
     case "live":
       return { state: "live", short: "Live", long: null };
     case "connecting":
-      return { state: "busy", short: "Connecting…", long: null };
+      return { state: "connecting", short: "Connecting…", long: null };
     case "waiting": {
       if (!isOnline)
         return {

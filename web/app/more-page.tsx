@@ -4,6 +4,7 @@ import { useSession } from "../state/session.ts";
 import { Icon } from "../ui/icon.tsx";
 import { List, Row } from "../ui/list.tsx";
 import { Page } from "../ui/page.tsx";
+import { isOffered } from "./navigation.tsx";
 
 /** On a phone: the pages that have no place in the bottom bar. */
 export function MorePage() {
@@ -12,7 +13,7 @@ export function MorePage() {
     <Page title="More">
       <List label="Pages">
         {pages
-          .filter((page) => page.nav === "more" && session.may(page.needs))
+          .filter((page) => page.nav === "more" && isOffered(page, session))
           .map((page) => (
             <Row
               key={page.path}

@@ -1,7 +1,7 @@
 import type { PageRow } from "../routes/page-row.ts";
 import { pages } from "../routes/pages.ts";
 import { hrefOf, path } from "../state/router.ts";
-import { useSession } from "../state/session.ts";
+import { type Session, useSession } from "../state/session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { classes } from "../ui/classes.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -17,7 +17,7 @@ export function addressOf(page: PageRow): string {
 export function BottomBar() {
   const session = useSession();
   const at = path.value;
-  const main = pages.filter((page) => page.nav === "main" && session.may(page.needs));
+  const main = pages.filter((page) => page.nav === "main" && isOffered(page, session));
   const isMain = main.some((page) => isAt(page, at));
   return (
     <nav class="bottom-bar" aria-label="Pages">
@@ -42,7 +42,7 @@ export function SideNavigation() {
   return (
     <nav class="side-navigation" aria-label="Pages">
       {pages
-        .filter((page) => page.nav !== "none" && session.may(page.needs))
+        .filter((page) => page.nav !== "none" && isOffered(page, session))
         .map((page) => (
           <Item
             key={page.path}
@@ -76,6 +76,11 @@ function Item({ icon, title, to, isCurrent }: ItemProps) {
       {to === "/approvals" && <Badge count={waiting.value} label="wait for you" />}
     </a>
   );
+}
+
+/** Until the daemon was heard nobody knows what this device may do, and everything stands where it is going to stay. */
+export function isOffered({ needs }: PageRow, session: Session): boolean {
+  return session.snapshot.value === null || session.may(needs);
 }
 
 /** A conversation belongs to the work that it is part of. */
