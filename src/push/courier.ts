@@ -60,15 +60,19 @@ interface Entry extends Delivery {
   readonly ending: AbortController;
 }
 
-const maxInFlight = 8;
+/** Push services that do not answer hold a place for twenty seconds: one device never holds more than two. */
+const maxInFlight = 32;
+const maxInFlightPerDevice = 2;
 const giveUpAfterMs = 7 * 24 * 60 * 60_000;
 const maxTimerMs = 60_000;
-const burstMs = 20;
+/** A look goes over all subscriptions and all that is open: a flood of changes costs a few of them a second. */
+const burstMs = 200;
 
 export function createCourier(options: CourierOptions): Courier {
   const { open, messages, clock } = options;
   const entries = new Map<string, Entry>();
   let inFlight = 0;
+  const inFlightOf = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
   let timerAtMs = 0;
   let closed = false;
@@ -89,15 +93,30 @@ export function createCourier(options: CourierOptions): Courier {
     timer = null;
     const nowMs = clock.monotonicNow();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const entry of entries.values()) {
+    for (const entry of [...entries.values()]) {
+      // Whoever finishes looks again, at those that waited longest first.
+      if (inFlight >= maxInFlight) return;
+      if (entry.sending || isBusy(entry.device)) continue;
+      if (nowMs < entry.quietUntilMs) {
+        nextMs = Math.min(nextMs, entry.quietUntilMs);
+        continue;
+      }
       forgetUnshown(entry);
       if (!options.mayReach(entry.device)) continue;
       const step = nextStep(entry, open, { afterMs: options.afterMs(), nowMs });
       if (step.kind === "wait") nextMs = Math.min(nextMs, step.untilMs);
-      // Whoever finishes looks again.
-      if (step.kind === "send" && inFlight < maxInFlight) void send(entry, step);
+      if (step.kind === "send") void send(entry, step);
     }
     if (nextMs < Number.POSITIVE_INFINITY) lookAt(nextMs);
+  }
+
+  const isBusy = (device: string): boolean => (inFlightOf.get(device) ?? 0) >= maxInFlightPerDevice;
+
+  function count(device: string, by: 1 | -1): void {
+    inFlight += by;
+    const now = (inFlightOf.get(device) ?? 0) + by;
+    if (now === 0) inFlightOf.delete(device);
+    else inFlightOf.set(device, now);
   }
 
   /** What was over before the browser asked needs no word. */
@@ -111,7 +130,10 @@ export function createCourier(options: CourierOptions): Courier {
     const id = messages.add({ subscription: stored.id, device: stored.device, tell }, clock.monotonicNow());
     const payload: PushPayload = { id };
     entry.sending = true;
-    inFlight += 1;
+    count(stored.device, 1);
+    // To the end of the row.
+    entries.delete(stored.id);
+    entries.set(stored.id, entry);
     const outcome = await options.send({
       subscription: stored,
       payload: JSON.stringify(payload),
@@ -119,7 +141,7 @@ export function createCourier(options: CourierOptions): Courier {
       topic: topicOf(stored),
       signal: entry.ending.signal,
     });
-    inFlight -= 1;
+    count(stored.device, -1);
     entry.sending = false;
     if (entries.get(stored.id) === entry) settle(entry, outcome, tell, stale);
     lookSoon();

@@ -3,7 +3,13 @@ import { judgeAnswer, type PushOutcome } from "./judge-answer.ts";
 import { messageTtlMs } from "./message-book.ts";
 import { postOnce } from "./post.ts";
 import type { StoredSubscription, VapidKeys } from "./push-file.ts";
-import { EndpointProblem, type ResolveName, resolvePublic, systemResolve } from "./resolve-host.ts";
+import {
+  askNameServers,
+  EndpointProblem,
+  type ResolveName,
+  resolvePublic,
+  systemResolve,
+} from "./resolve-host.ts";
 
 export interface DeliverOptions {
   /** Base of the time-outs; default 10 s for the name, and again for the request. */
@@ -32,7 +38,7 @@ const defaultTimeoutMs = 10_000;
 export type Deliver = (parcel: Parcel) => Promise<PushOutcome>;
 
 export function createDeliver(options: DeliverOptions): Deliver {
-  const { timeoutMs = defaultTimeoutMs, resolve = systemResolve, now } = options;
+  const { timeoutMs = defaultTimeoutMs, now } = options;
 
   async function attempt(parcel: Parcel): Promise<PushOutcome> {
     const { subscription, insecurePrivateEndpoints } = parcel;
@@ -40,6 +46,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     const parsed = parseEndpoint(subscription.endpoint, { insecurePrivateEndpoints });
     if (!parsed.ok) throw new EndpointProblem(parsed.refusal.message);
     const { endpoint } = parsed;
+    const resolve = options.resolve ?? (insecurePrivateEndpoints ? systemResolve : askNameServers);
     const addresses = await within(
       resolvePublic(endpoint.host, resolve, insecurePrivateEndpoints),
       timeoutMs,

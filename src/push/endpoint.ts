@@ -31,6 +31,9 @@ export function parseEndpoint(rawEndpoint: string, rules: EndpointRules): Endpoi
   if (!/^https:\/\//i.test(rawEndpoint)) return refused("must begin with https://");
   if (!URL.canParse(rawEndpoint)) return refused("is no address");
   const url = new URL(rawEndpoint);
+  // Characters that are written with % take up to twelve times their room.
+  if (url.href.length > maxChars)
+    return refused(`is longer than ${maxChars} characters when it is spelt out`);
   if (url.username !== "" || url.password !== "") return refused("must not hold a name or password");
   if (url.hash !== "") return refused("must not hold a fragment");
   // Only now are odd spellings of an address (0x7f.1, 2130706433, [::ffff:7f00:1]) in one form.

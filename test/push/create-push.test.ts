@@ -44,6 +44,8 @@ describe("notifications of subscribed devices", () => {
   let store: ReturnType<typeof memoryStore>;
   let sent: Parcel[];
   let outcomes: PushOutcome[];
+  let hangs: (parcel: Parcel) => boolean;
+  let release: () => void;
   let push: Push;
   let rev = 0;
 
@@ -57,6 +59,8 @@ describe("notifications of subscribed devices", () => {
     store = memoryStore();
     sent = [];
     outcomes = [];
+    hangs = () => false;
+    release = () => undefined;
     push = open();
   });
   afterEach(async () => {
@@ -69,6 +73,14 @@ describe("notifications of subscribed devices", () => {
       store,
       async deliver(parcel) {
         sent.push(parcel);
+        if (hangs(parcel))
+          await new Promise<void>((resolve) => {
+            const before = release;
+            release = () => {
+              before();
+              resolve();
+            };
+          });
         return outcomes.shift() ?? accepted;
       },
       settings: () => ({
@@ -214,6 +226,24 @@ describe("notifications of subscribed devices", () => {
     ]);
   });
 
+  it("attack: push services that never answer hold up nobody else, nor more than two at a time of one device", async () => {
+    const slow = Array.from({ length: 12 }, () => newId());
+    for (const id of slow) {
+      scopes.set(id, ["view"]);
+      for (let each = 0; each < 4; each += 1) await subscribe(id, `https://slow.example.com/${newId()}`);
+    }
+    await subscribe(phone);
+    hangs = ({ subscription }) => subscription.endpoint.startsWith("https://slow");
+    asks("one");
+    await pass(17_000);
+    const of = (device: string) => sent.filter(({ subscription }) => subscription.device === device);
+    expect(Math.max(...slow.map((id) => of(id).length))).toBe(2);
+    expect(of(phone)).toHaveLength(1);
+    release();
+    await pass(1_000);
+    expect(of(slow[0] ?? "")).toHaveLength(4);
+  });
+
   it("end with a subscription that the service has forgotten, or that failed for a week", async () => {
     await subscribe(phone);
     outcomes.push({ kind: "gone" });
@@ -237,7 +267,7 @@ describe("notifications of subscribed devices", () => {
     expect(store.map.size).toBe(1);
     reachable = true;
     push.take({ type: "remote", rev: ++rev } as unknown as Change);
-    await pass(100);
+    await pass(500);
     expect(sent).toHaveLength(1);
   });
 

@@ -53,6 +53,8 @@ describe("parseEndpoint", () => {
     ["https://metadata.google.internal/x", "this network"],
     ["https://box.home.arpa/x", "this network"],
     [`https://fcm.googleapis.com/${"x".repeat(2_048)}`, "2048"],
+    [`https://fcm.googleapis.com/${"ö".repeat(1_000)}`, "2048"],
+    [`https://fcm.googleapis.com/?x=${"\u{1f600}".repeat(500)}`, "2048"],
   ])("refuses %j", (raw, reason) => {
     expect(refusal(raw)).toMatchObject({ code: "invalid_field", field: "endpoint" });
     expect(refusal(raw)?.message).toContain(reason);
