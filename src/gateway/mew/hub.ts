@@ -27,8 +27,10 @@ export interface MewHubOptions {
 export interface MewHub {
   readonly translator: MewTranslator;
   find(agent: string): MewSession | null;
-  /** Attaches a client; it leaves what it was attached to. */
+  /** Attaches a client; it leaves what it was attached to. Throws `conflict` where the client has left meanwhile. */
   join(client: MewClient, row: SessionRow): MewSession;
+  /** Of a session that was loaded for a client which is not attached: unloads it like one that its last client has left. */
+  watch(row: SessionRow): void;
   /** Tells the others of a session that a client came; once it was given the history. */
   welcome(client: MewClient): void;
   leave(client: MewClient): void;
@@ -169,6 +171,14 @@ export function createMewHub(options: MewHubOptions): MewHub {
     session.stopGrace = afterLong(graceSeconds * 1_000, () => graceEnded(session));
   }
 
+  function watch(row: SessionRow): void {
+    if (closed || sessions.has(row.id)) return;
+    const session = createLiveSession(row);
+    sessions.set(row.id, session);
+    refresh(session);
+    detached(session);
+  }
+
   function depart(client: MewClient): void {
     const { session } = client;
     const id = session?.clients.get(client);
@@ -202,7 +212,10 @@ export function createMewHub(options: MewHubOptions): MewHub {
     translator,
     find: (agent) => sessions.get(agent) ?? null,
     join(client, row) {
-      if (!client.connection.open) throw new SallyportError("conflict", "The connection has ended.");
+      if (!client.connection.open) {
+        watch(row);
+        throw new SallyportError("conflict", "The connection has ended.");
+      }
       if (client.session?.agent === row.id) return client.session;
       leave(client);
       const session = sessions.get(row.id) ?? createLiveSession(row);
@@ -226,6 +239,7 @@ export function createMewHub(options: MewHubOptions): MewHub {
       if (session.clients.size > 1)
         tell(session, { type: "client_attached", client_id: id, client_kind: client.kind });
     },
+    watch,
     leave,
     depart,
     prompted(known, turn) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   afterLong,
   cancelsTurn,
@@ -40,6 +40,8 @@ describe("the rules of detaching", () => {
     });
   });
 });
+
+const patience = { timeout: 20_000 };
 
 describe("detaching", () => {
   let app: MewApp;
@@ -157,5 +159,31 @@ describe("detaching", () => {
     socket.send({ type: "Prompt", text: "sleep 9" });
     await socket.close();
     expect(await outcome()).toBe("cancelled");
+  });
+
+  it("unloads sessions that were made for a client which had gone before they were there", async () => {
+    const socket = await app.mew();
+    for (let n = 0; n < 5; n += 1) socket.send({ type: "NewSession" });
+    await socket.close();
+    const states = () => app.engine.snapshot().workspace.tabs.flatMap((tab) => tab.agents);
+    await vi.waitFor(() => expect(states()).toHaveLength(5), patience);
+    await vi.waitFor(() => expect(states().filter(({ live }) => live)).toEqual([]), patience);
+  });
+
+  it("unloads a session that was prompted from afar when its turn has ended, not before", async () => {
+    const first = await app.mew();
+    const session_id = await newSession(first);
+    await first.cut();
+    await unloaded();
+    const socket = await app.mew();
+    const prompt = { type: "SubmitPrompt", session_id, request_id: "k", text: "echo hi", attachments: [] };
+    expect(await socket.ask(prompt, "PromptReceipt")).toMatchObject({ status: "accepted" });
+    const call = await app.fixture.jobs.nextCall();
+    await dust();
+    expect(agent()).toMatchObject({ live: true, state: "running" });
+    call.end();
+    expect(await outcome()).toBe("done");
+    await vi.waitFor(() => expect(agent()?.live).toBe(false), patience);
+    await socket.settle();
   });
 });

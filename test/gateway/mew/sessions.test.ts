@@ -9,6 +9,7 @@ import type { Message } from "../../helpers/socket.ts";
 import { deviceLease } from "../harness.ts";
 import { type MewApp, newSession, promptsIn, startMew, turnEnded } from "./harness.ts";
 
+const patience = { timeout: 20_000 };
 let app: MewApp;
 beforeEach(async () => {
   app = await startMew();
@@ -272,11 +273,11 @@ describe("a crowd that comes back at once", () => {
     const [leaver] = crowd.splice(29);
     const other = await app.mew();
     for (const socket of crowd) socket.send({ type: "AttachSession", session_id });
-    await vi.waitFor(() => expect(reading).toBe(2));
+    await vi.waitFor(() => expect(reading).toBe(2), patience);
     leaver?.send({ type: "AttachSession", session_id });
     await other.settle();
     await leaver?.cut();
-    await vi.waitFor(() => expect(app.registry.count).toBe(31));
+    await vi.waitFor(() => expect(app.registry.count).toBe(31), patience);
     go();
     await Promise.all(crowd.map((socket) => socket.waitFor(({ type }) => type === "SessionHistory")));
     expect([most, reads]).toEqual([2, 29]);

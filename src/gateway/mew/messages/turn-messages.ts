@@ -79,8 +79,9 @@ export const turnMessages: TurnMessages = {
   async submit_prompt(message, context) {
     const { client, engine, hub } = context;
     const { text, request_id } = message;
+    let agent: string;
     try {
-      const agent = agentOf(message.session_id);
+      agent = agentOf(message.session_id);
       const known = await engine.sessions.receipt(agent, request_id);
       if (known.status !== "unknown") {
         client.send(receiptMessage(message, known));
@@ -96,7 +97,12 @@ export const turnMessages: TurnMessages = {
     } catch (error) {
       if (!(error instanceof SallyportError) || error.code === "internal") throw error;
       client.send(receiptMessage(message, { status: "rejected", message: error.message }));
+      return;
     }
+    if (hub.find(agent)) return;
+    const row = await engine.sessions.get(agent).catch(() => null);
+    // It may have been deleted again.
+    if (row) hub.watch(row);
   },
   async read_prompt_receipt(message, { client, engine }) {
     const agent = readUuid(message.session_id);
