@@ -8,7 +8,7 @@ import type { Admission } from "../admission.ts";
 import { type HeldBytes, holderOf } from "../held-bytes.ts";
 import { closeForFlood, closeForLease } from "../respond.ts";
 import { createTokenBucket } from "./flood.ts";
-import { missedBeats } from "./heartbeat.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 import { createInbox, type ReceivedFrame } from "./inbox.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
@@ -23,7 +23,6 @@ export interface ConnectionTiming {
 const uncountedBytes = limits.bodyBytes;
 /** A masked ping or pong without its data (RFC 6455, section 5.2). */
 const controlFrameBytes = 6;
-const uploadBytesPerBeat = (limits.bodyProgressBytes * limits.pingIntervalMs) / limits.bodyTimeoutMs;
 
 export const connectionTiming: ConnectionTiming = {
   pingIntervalMs: limits.pingIntervalMs,
@@ -101,10 +100,6 @@ export function createConnection(options: ConnectionOptions): Connection {
   let handler: DialectHandler | null = null;
   let ended = false;
   let draining: (() => void) | null = null;
-  let heard = false;
-  let missed = 0;
-  let bytesReadBefore = 0;
-  let progressBefore = { backlog: false, takenBytes: 0, kernelQueueBytes: 0 };
   let stopLease: () => void = () => undefined;
   let destroyTimer: NodeJS.Timeout | null = null;
 
@@ -161,7 +156,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function destroyAfter(graceMs: number): void {
-    clearInterval(heartbeat);
+    heartbeat.stop();
     destroyTimer ??= setTimeout(() => socket.destroy(), graceMs);
   }
 
@@ -174,50 +169,31 @@ export function createConnection(options: ConnectionOptions): Connection {
     destroyAfter(graceMs);
   }
 
-  function progressNow() {
-    return {
-      backlog: outbox.queuedBytes > 0,
-      takenBytes: outbox.takenBytes,
-      kernelQueueBytes: kernelQueueBytes(socket),
-    };
-  }
-
-  function beat(): void {
-    const progress = progressNow();
-    const before = progressBefore;
-    // Without a backlog the kernel takes everything, also for a client that is gone: only a backlog that moves is a sign.
-    const moved =
-      progress.takenBytes > before.takenBytes || progress.kernelQueueBytes !== before.kernelQueueBytes;
-    const deaf = ws.isPaused && !outbox.full;
-    // In the middle of a large frame a client cannot answer pings; it must go on at the pace that bodies must.
-    const sending = socket.bytesRead - bytesReadBefore >= uploadBytesPerBeat;
-    bytesReadBefore = socket.bytesRead;
-    missed = missedBeats(missed, { heard: heard || sending, drained: before.backlog && moved, deaf });
-    heard = false;
-    progressBefore = progress;
-    if (missed < limits.missedPings) {
-      if (ws.readyState === ws.OPEN) ws.ping();
-      return;
-    }
-    const deliverable = canWrite() && socket.writableLength === 0;
-    end(closeCodes.notReading, "did not read", deliverable ? timing.closeGraceMs : 0);
-    if (!deliverable) resetSocket(socket);
-  }
-  const heartbeat = setInterval(beat, timing.pingIntervalMs);
+  const heartbeat = startHeartbeat({
+    ws,
+    socket,
+    outbox,
+    intervalMs: timing.pingIntervalMs,
+    onLost() {
+      const deliverable = canWrite() && socket.writableLength === 0;
+      end(closeCodes.notReading, "did not read", deliverable ? timing.closeGraceMs : 0);
+      if (!deliverable) resetSocket(socket);
+    },
+  });
 
   function onData(chunk: Buffer): void {
     partialBytes += chunk.length;
     if (partialBytes > uncountedBytes) countIncoming();
   }
   function onControlFrame(data: Buffer): void {
-    heard = true;
+    heartbeat.heard();
     partialBytes = Math.max(0, partialBytes - controlFrameBytes - data.length);
     if (controlFrames.take(now())) return;
     const { code, reason } = closeForFlood(10);
     end(code, reason);
   }
   function onMessage(data: Buffer, isBinary: boolean): void {
-    heard = true;
+    heartbeat.heard();
     partialBytes = 0;
     if (ended) return;
     inbox.push({ data, isBinary, waited: inbox.idle && outbox.queuedBytes === 0 });
@@ -232,7 +208,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   const gone = new Promise<void>((resolve) => {
     ws.once("close", () => {
-      clearInterval(heartbeat);
+      heartbeat.stop();
       if (destroyTimer) clearTimeout(destroyTimer);
       stop(false);
       resolve();
@@ -306,11 +282,6 @@ export function createConnection(options: ConnectionOptions): Connection {
       else endListeners.add(listener);
     },
   };
-}
-
-/** What is left of the write under way: Node counts a large one as a whole until its last byte has gone. */
-function kernelQueueBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
-  return socket._handle?.writeQueueSize ?? 0;
 }
 
 /** A reset where the transport knows one (TCP), so that the kernel does not keep unsent bytes; else a plain destroy. */

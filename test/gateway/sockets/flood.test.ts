@@ -4,7 +4,6 @@ import {
   createOccurrenceWindow,
   createTokenBucket,
 } from "../../../src/gateway/sockets/flood.ts";
-import { missedBeats } from "../../../src/gateway/sockets/heartbeat.ts";
 
 describe("a token bucket", () => {
   it("gives its capacity at once and then its rate", () => {
@@ -47,16 +46,5 @@ describe("a flood meter", () => {
     expect(told.indexOf(true)).toBe(10);
     const rare = createFloodMeter({ ...options, borne: 100 });
     expect(Array.from({ length: 50 }, (_, n) => rare.note(n * 3_000))).not.toContain(true);
-  });
-});
-
-describe("missed beats", () => {
-  it.each([
-    [1, { heard: false, drained: false, deaf: false }, 2],
-    [1, { heard: true, drained: false, deaf: false }, 0],
-    [1, { heard: false, drained: true, deaf: false }, 0],
-    [1, { heard: false, drained: false, deaf: true }, 0],
-  ])("after %i with %j are %i", (before, signs, after) => {
-    expect(missedBeats(before, signs)).toBe(after);
   });
 });
