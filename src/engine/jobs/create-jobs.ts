@@ -2,7 +2,6 @@ import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SallyportError } from "../../errors.ts";
 import { makePrivateFolder } from "../../lib/atomic-file.ts";
-import { isJobId } from "../../lib/ids.ts";
 import type { Job } from "../../protocol/objects.ts";
 import { checkSpec, jobEnvironment } from "./check-spec.ts";
 import { createProcessTable } from "./create-process-table.ts";
@@ -12,13 +11,12 @@ import { keepHouse } from "./housekeeping.ts";
 import { isRunning, type JobEntry } from "./job-entry.ts";
 import { createJobFiles } from "./job-files.ts";
 import { createJobLife } from "./job-life.ts";
-import { jobOf } from "./job-record.ts";
+import { createJobShelf } from "./job-shelf.ts";
 import { createJobStore, describe } from "./job-store.ts";
 import type { Jobs } from "./jobs.ts";
 import { type Launched, type LaunchSpec, launchJob } from "./launch-job.ts";
 import type { LogBounds } from "./log-guard.ts";
 import type { ProcessTable } from "./process-table.ts";
-import { checkLogRequest, readLog } from "./read-log.ts";
 import { recoverJob } from "./recover-job.ts";
 import type { RetentionBounds } from "./retention.ts";
 import { runCall } from "./run-call.ts";
@@ -70,6 +68,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
   });
   const table = processes ?? noProcesses;
   const followers = createFollowers(files.logBytes);
+  const shelf = createJobShelf(files, store);
   const life = createJobLife({
     files,
     store,
@@ -79,7 +78,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
     onWarning,
     onFinished: (entry, announced) => {
       if (entry.record.kind === "call") return;
-      if (announced) announce("finished", present(entry));
+      if (announced) announce("finished", shelf.present(entry));
       followers.end(entry.record.id, entry.record.bytes);
       house.jobEnded();
     },
@@ -114,26 +113,6 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
     } catch (error) {
       onWarning(`A listener of jobs failed (${describe(error)}).`);
     }
-  }
-
-  function present(entry: JobEntry): Job {
-    const { record } = entry;
-    const grows = isRunning(entry) || entry.lingering;
-    return jobOf(record, grows ? files.logBytesNow(record.id) : record.bytes);
-  }
-
-  function find(id: string): JobEntry | null {
-    const entry = isJobId(id) ? store.get(id) : null;
-    return entry?.record.kind === "job" ? entry : null;
-  }
-
-  function need(id: string): JobEntry {
-    const entry = find(id);
-    if (entry === null)
-      throw new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
-        field: "job",
-      });
-    return entry;
   }
 
   function running(): number {
@@ -187,7 +166,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
         { kind: "job", command, cwd, workspace, tab, agent },
         beforeSpawn ?? (() => undefined),
       );
-      const job = present(entry);
+      const job = shelf.present(entry);
       announce("started", job);
       const saved = store.save(entry);
       if (exited === null) {
@@ -198,53 +177,25 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
       await saved;
       return job;
     },
-    list() {
-      const jobs: Job[] = [];
-      for (const entry of store.all()) if (entry.record.kind === "job") jobs.push(present(entry));
-      return jobs.sort((a, b) => (a.started < b.started ? 1 : a.started > b.started ? -1 : 0));
-    },
-    get(id) {
-      const entry = find(id);
-      return entry && present(entry);
-    },
-    async read(request) {
-      const entry = need(request.job);
-      const { offset, limit, tail } = request;
-      const wanted = {
-        ...(offset === undefined ? {} : { offset }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(tail === undefined ? {} : { tail }),
-      };
-      checkLogRequest(wanted);
-      const ended = !isRunning(entry);
-      const chunk = await readLog(files.logPath(request.job), wanted, ended);
-      return {
-        type: "job_output",
-        job: request.job,
-        offset: chunk.offset,
-        next_offset: chunk.nextOffset,
-        size: chunk.size,
-        output: chunk.output,
-        done: ended && chunk.nextOffset === chunk.size,
-        incomplete: entry.record.incomplete,
-      };
-    },
+    list: shelf.list,
+    get: shelf.get,
+    read: shelf.read,
     follow(id, more) {
-      const entry = need(id);
+      const entry = shelf.need(id);
       const tell = (size: number, alive: boolean): void => guarded(() => more(size, alive));
       if (isRunning(entry)) return followers.add(id, tell);
       let stopped = false;
       setImmediate(() => {
-        if (!stopped) tell(present(entry).bytes, false);
+        if (!stopped) tell(shelf.present(entry).bytes, false);
       });
       return () => {
         stopped = true;
       };
     },
     async kill(id, beforeSignal) {
-      const entry = need(id);
+      const entry = shelf.need(id);
       await life.end(entry, { reason: null, graceMs, ...(beforeSignal ? { beforeSignal } : {}) });
-      return present(entry);
+      return shelf.present(entry);
     },
     async runCall(spec) {
       let entry: JobEntry | null = null;
