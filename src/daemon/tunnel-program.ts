@@ -1,7 +1,6 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { findProgram } from "./awake/find-program.ts";
+import { join } from "node:path";
+import { findProgram, isExecutable } from "../lib/find-program.ts";
 
 /** Where tools are put that a service's short PATH does not name. */
 const usualFolders = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin", "/bin", "/snap/bin"];
@@ -18,22 +17,11 @@ export function toolPath(
   where: { readonly home: string; readonly environment: Readonly<Record<string, string | undefined>> },
 ): string | null {
   const path = wanted.startsWith("~/") ? join(homedir(), wanted.slice(2)) : wanted;
-  if (isAbsolute(path)) return isProgram(path) ? path : null;
-  if (path.includes("/")) return null;
   const folders = [...usualFolders, join(where.home, "bin")].join(":");
   const app = process.platform === "darwin" ? macApps[path] : undefined;
   return (
     findProgram(path, where.environment.PATH) ??
     findProgram(path, folders) ??
-    (app !== undefined && isProgram(app) ? app : null)
+    (app !== undefined && isExecutable(app) ? app : null)
   );
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
+import { findProgram } from "../../src/lib/find-program.ts";
 
 /** System programs are often outside of a user's PATH. */
 const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/opt/homebrew/bin"];
@@ -9,18 +9,9 @@ const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/op
  * the test can be left out by `describe.skipIf`. With SALLYPORT_TEST_STRICT=1, as in CI, a missing one is an error.
  */
 export function requireProgram(name: string): string | null {
-  for (const folder of [...(process.env.PATH ?? "").split(delimiter), ...systemFolders])
-    if (folder !== "" && isExecutable(join(folder, name))) return join(folder, name);
+  const found = findProgram(name, [process.env.PATH ?? "", ...systemFolders].join(delimiter));
+  if (found !== null) return found;
   if (process.env.SALLYPORT_TEST_STRICT === "1")
     throw new Error(`this test needs the program ${name}: install it, as .ci/run does`);
   return null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { type KnownAgent, knownAgent, knownAgents } from "../../config/known-agents.ts";
-import { findProgram, isExecutable } from "../awake/find-program.ts";
+import { findProgram } from "../../lib/find-program.ts";
 
 /** An agent that can be chosen: one of the configuration, or a known one whose program is on this machine. */
 export interface FoundAgent {
@@ -92,7 +92,5 @@ function programPath(
   environment: FindAgentsOptions["environment"],
   userHome: string,
 ): string | null {
-  if (isAbsolute(command)) return isExecutable(command) ? command : null;
-  if (command.includes("/")) return null;
   return findProgram(command, environment.PATH) ?? findProgram(command, usualFolders(userHome).join(":"));
 }

@@ -1,9 +1,9 @@
 import type { ChangeLog } from "../../engine/change-log.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { jobEnvironment } from "../../engine/jobs/check-spec.ts";
+import { findProgram } from "../../lib/find-program.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Change } from "../../protocol/changes.ts";
-import { findProgram } from "./find-program.ts";
 import { holdInhibitor } from "./hold-inhibitor.ts";
 import { inhibitorCommands } from "./inhibitor-command.ts";
 import { createKeepAwake, type KeepAwake } from "./keep-awake.ts";

@@ -1,9 +1,9 @@
+import { findProgram } from "../../../lib/find-program.ts";
 import { jobEnvironment } from "../../jobs/check-spec.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import type { AcpAgentSpec, AcpRuntimeDeps } from "./agent-spec.ts";
 import { type AgentRequest, type Connection, connectAgent } from "./connection.ts";
-import { findProgram } from "./find-program.ts";
 import { type Greeting, initialize } from "./handshake.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { asProblem, missingProgram, problem } from "./problem-text.ts";
@@ -37,7 +37,7 @@ export async function runAgent(options: RunOptions): Promise<RunningAgent> {
   const { spec, signal } = options;
   const environment = { ...jobEnvironment(options.deps.environment), ...jobEnvironment(spec.env) };
   const redact = createRedact(environment, spec.secrets);
-  const program = await findProgram(spec.command, environment.PATH);
+  const program = findProgram(spec.command, environment.PATH);
   if (program === null) throw missingProgram(spec);
   signal.throwIfAborted();
   const process = await startAgentProcess({
