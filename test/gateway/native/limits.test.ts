@@ -344,7 +344,7 @@ describe("closing from our side", () => {
     stuck.pause();
     for (let n = 0; n < 30; n += 1) app.changeLog.append({ type: "notice", message: "x".repeat(500_000) });
     app.changeLog.append({ type: "shutdown", restart: true });
-    const gone = app.registry.shutdown(100);
+    const gone = app.registry.shutdown(1_500);
     expect((await socket.closed).code).toBe(1001);
     expect(socket.messages.some((message) => message.type === "shutdown" && message.restart)).toBe(true);
     await gone;
