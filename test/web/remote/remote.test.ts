@@ -201,7 +201,7 @@ describe("access", () => {
     await off.check({ force: true });
     await page.getByRole("button", { name: "Cut it off" }).click();
     await page.getByRole("heading", { name: "Remote access is off" }).waitFor();
-    expect((await remote()).access).toBe("off");
+    await poll(async () => (await remote()).access).toBe("off");
   }, 90_000);
 
   it("is switched without a question where this page stays", async () => {
