@@ -10,6 +10,7 @@ import { listFolder } from "./browse/list-folder.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { orRefuse } from "./disk-refusal.ts";
 import type { Library, SessionLibrary } from "./library.ts";
+import { noSession, noTab } from "./not-found.ts";
 import { removeSessionRecord } from "./runtimes/acp/session-record.ts";
 import type { Runtime } from "./runtimes/runtime.ts";
 import { runtimesView } from "./runtimes/runtimes-view.ts";
@@ -142,11 +143,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
       actor.assertLive();
       await orRefuse(
         unlink(transcriptPath(folder, id)).catch((error: NodeJS.ErrnoException) => {
-          if (error.code === "ENOENT")
-            throw new SallyportError(
-              "not_found",
-              "There is no such session. See the list: sallyport sessions",
-            );
+          if (error.code === "ENOENT") throw noSession();
           throw error;
         }),
       );
@@ -162,10 +159,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
       await orRefuse(index.refresh());
       await orRefuse(index.recheck([id]));
       const facts = index.get(id);
-      if (!facts)
-        throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
-          field: "session",
-        });
+      if (!facts) throw noSession("session");
       return rowOf(facts);
     },
     async newestSessions(max) {
@@ -192,10 +186,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
     models: () => runtimesView(options),
     async context(tabId) {
       const tab = store.findTab(tabId)?.tab;
-      if (!tab)
-        throw new SallyportError("not_found", "There is no such tab; it may have been closed.", {
-          field: "tab",
-        });
+      if (!tab) throw noTab();
       const agent = tab.agents.find((each) => each.id === tab.active_agent) ?? null;
       await orRefuse(index.refresh());
       return {

@@ -9,6 +9,7 @@ import { orRefuse } from "./disk-refusal.ts";
 import type { JobStartResult } from "./engine.ts";
 import { engineLimits } from "./engine-limits.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import { noJob } from "./not-found.ts";
 import type { Permissions } from "./requests/permissions.ts";
 import type { JudgeCall, RuleSet } from "./rules/rules.ts";
 import { checkCommandLine } from "./runtimes/shell.ts";
@@ -172,10 +173,7 @@ export function createJobCommands(options: JobCommandsOptions): JobCommands {
 
   function known(jobId: string): Job {
     const job = isJobId(jobId) ? jobs.get(jobId) : null;
-    if (!job)
-      throw new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
-        field: "job",
-      });
+    if (!job) throw noJob();
     return job;
   }
 

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import { SallyportError } from "../../errors.ts";
 import type { ChangeBody } from "../../protocol/changes.ts";
 import type { CommandOf } from "../../protocol/commands.ts";
 import { limits } from "../../protocol/limits.ts";
@@ -7,6 +6,7 @@ import type { Agent } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import { engineLimits } from "../engine-limits.ts";
+import { noAgent } from "../not-found.ts";
 import type { ChooseRuntime, LearnModel } from "../runtimes/choose-runtime.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import { transcriptPath } from "../transcripts/transcript.ts";
@@ -209,10 +209,4 @@ async function endTurn(agent: LiveAgent): Promise<void> {
   });
   await Promise.race([turn.ended, timeout]);
   clearTimeout(timer);
-}
-
-function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-    field: "agent",
-  });
 }

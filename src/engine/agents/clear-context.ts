@@ -2,6 +2,7 @@ import { SallyportError } from "../../errors.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
+import { noAgent } from "../not-found.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
@@ -63,10 +64,4 @@ export async function clearContext(
     unreserveTurn(agent, turn);
     if (agent.next?.accepted) options.runner.beginReserved(agent);
   }
-}
-
-function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-    field: "agent",
-  });
 }

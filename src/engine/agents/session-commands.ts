@@ -6,6 +6,7 @@ import { limits } from "../../protocol/limits.ts";
 import type { Agent } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import { orRefuse } from "../disk-refusal.ts";
+import { noAgent, noSession } from "../not-found.ts";
 import type { ChooseRuntime, LearnModel } from "../runtimes/choose-runtime.ts";
 import { readFacts, type SessionFacts } from "../sessions/session-facts.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
@@ -90,10 +91,7 @@ export function createSessionCommands(options: SessionCommandsOptions): SessionC
         );
       },
     );
-    if (!facts)
-      throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
-        field: "agent",
-      });
+    if (!facts) throw noSession("agent");
     if (facts.damaged || facts.cwd === null || facts.runtime === null)
       throw new SallyportError(
         "invalid_field",
@@ -121,10 +119,7 @@ export function createSessionCommands(options: SessionCommandsOptions): SessionC
     async open({ agent: id }, actor) {
       options.assertOpen();
       actor.assertLive();
-      if (!isId(id))
-        throw new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
-          field: "agent",
-        });
+      if (!isId(id)) throw noSession("agent");
       while (!store.findAgent(id)) {
         const other = opening.get(id);
         // The other one's failure is told to whoever asked for it; here it is tried again.
@@ -189,10 +184,4 @@ function docOf(id: string, facts: SessionFacts): AgentDoc {
     thinking: facts.thinking ?? null,
     updated: new Date(facts.updated_ms).toISOString(),
   };
-}
-
-function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-    field: "agent",
-  });
 }

@@ -1,6 +1,6 @@
-import { SallyportError } from "../../errors.ts";
 import { isJobId } from "../../lib/ids.ts";
 import type { Job } from "../../protocol/objects.ts";
+import { noJob } from "../not-found.ts";
 import { isRunning, type JobEntry } from "./job-entry.ts";
 import type { JobFiles } from "./job-files.ts";
 import { jobOf } from "./job-record.ts";
@@ -31,10 +31,7 @@ export function createJobShelf(files: JobFiles, store: JobStore): JobShelf {
 
   function need(id: string): JobEntry {
     const entry = find(id);
-    if (entry === null)
-      throw new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
-        field: "job",
-      });
+    if (entry === null) throw noJob();
     return entry;
   }
 

@@ -11,6 +11,7 @@ import { orRefuse } from "../disk-refusal.ts";
 import { pathBelow, previewFile } from "../files/preview-file.ts";
 import { type FolderLimits, resolveFolder } from "../files/resolve-folder.ts";
 import type { SessionLibrary } from "../library.ts";
+import { noAgent } from "../not-found.ts";
 import type { ReceiptStore } from "../receipts/receipt-store.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
 import type { Runtime } from "../runtimes/runtime.ts";
@@ -206,12 +207,6 @@ function chooseThinking(runtime: Runtime, thinking: string, model: string | null
       field: "thinking",
     });
   return runtime.chooseThinking(thinking, model);
-}
-
-function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-    field: "agent",
-  });
 }
 
 function closing(): SallyportError {

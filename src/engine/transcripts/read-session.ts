@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import type { SessionPage } from "../engine.ts";
 import { engineLimits } from "../engine-limits.ts";
+import { noSession } from "../not-found.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Streaming } from "./streaming.ts";
 import { transcriptPath } from "./transcript.ts";
@@ -74,8 +75,4 @@ export function isEvent(record: JsonRecord): boolean {
     typeof record.at === "string" &&
     Number.isSafeInteger(record.seq)
   );
-}
-
-function noSession(): SallyportError {
-  return new SallyportError("not_found", "There is no such session. See the list: sallyport sessions");
 }

@@ -6,6 +6,7 @@ import type { Agents } from "../agents/agents.ts";
 import { createTurn, type LiveAgent } from "../agents/live-agent.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import type { CompactReceipt } from "../engine.ts";
+import { noAgent } from "../not-found.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
 import type { EventSequence } from "../transcripts/event-sequence.ts";
 import type { Workspaces } from "../workspaces/workspaces.ts";
@@ -72,10 +73,4 @@ export async function beginCompaction(
   }
   options.runner.begin(agent, turn);
   return { workspace: place.workspace.id, tab: place.tab.id, agent: agent.id, turn: turn.id };
-}
-
-function noAgent(): SallyportError {
-  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-    field: "agent",
-  });
 }

@@ -7,6 +7,7 @@ import type { Agents } from "../agents/agents.ts";
 import { createTurn, type LiveAgent, type Turn } from "../agents/live-agent.ts";
 import { newAgentDoc, startedRecord } from "../agents/new-agent.ts";
 import { orRefuse } from "../disk-refusal.ts";
+import { noAgent } from "../not-found.ts";
 import type { PromptReceipt } from "../receipts/prompt-receipt.ts";
 import type { ReceiptStore, ReceiptTicket } from "../receipts/receipt-store.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
@@ -61,10 +62,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
   function findTarget(command: CommandOf<"prompt">): Target {
     if (command.agent !== undefined) {
       const place = workspaces.store.findAgent(command.agent);
-      if (!place)
-        throw new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-          field: "agent",
-        });
+      if (!place) throw noAgent();
       if (place.agent.parent !== null)
         throw new SallyportError(
           "not_supported",

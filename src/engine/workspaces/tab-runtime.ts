@@ -2,8 +2,8 @@ import type { CommandOf } from "../../protocol/commands.ts";
 import type { Tab } from "../../protocol/objects.ts";
 import type { Actor } from "../actor.ts";
 import type { Agents } from "../agents/agents.ts";
+import { noTab } from "../not-found.ts";
 import type { ChooseRuntime } from "../runtimes/choose-runtime.ts";
-import { noTab } from "./place-names.ts";
 import type { ProjectDefault, ProjectDefaults } from "./project-defaults.ts";
 import type { Workspaces } from "./workspaces.ts";
 

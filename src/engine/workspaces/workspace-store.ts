@@ -5,6 +5,7 @@ import { syncFolder, writeFileAtomic } from "../../lib/atomic-file.ts";
 import { type BoundedQueue, createBoundedQueue, QueueFullError } from "../../lib/bounded-queue.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import { engineLimits } from "../engine-limits.ts";
+import { noTab, noWorkspace } from "../not-found.ts";
 import {
   type AgentDoc,
   formatWorkspace,
@@ -276,14 +277,4 @@ function patched(doc: WorkspaceDoc, patches: readonly Patch[]): WorkspaceDoc {
 
 function withoutMark({ moved_from: _mark, ...tab }: TabDoc): TabDoc {
   return tab;
-}
-
-function noWorkspace(): SallyportError {
-  return new SallyportError("not_found", "There is no such workspace; it may have been deleted.", {
-    field: "workspace",
-  });
-}
-
-function noTab(): SallyportError {
-  return new SallyportError("not_found", "There is no such tab; it may have been closed.", { field: "tab" });
 }

@@ -2,6 +2,7 @@ import { SallyportError } from "../../errors.ts";
 import { newId } from "../../lib/ids.ts";
 import type { StateFile } from "../../lib/state-file.ts";
 import { engineLimits } from "../engine-limits.ts";
+import { noAgent, noTab } from "../not-found.ts";
 import {
   type AgentDoc,
   type TabDoc,
@@ -99,10 +100,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 
   function placeOf(agentId: string): AgentPlace {
     const place = store.findAgent(agentId);
-    if (!place)
-      throw new SallyportError("not_found", "There is no such agent; it may have been closed.", {
-        field: "agent",
-      });
+    if (!place) throw noAgent();
     return place;
   }
 
@@ -216,10 +214,6 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 function activeAmong(agents: readonly AgentDoc[], active: string | null): string | null {
   if (agents.some((agent) => agent.id === active)) return active;
   return (agents.findLast((agent) => agent.parent === null) ?? agents.at(-1))?.id ?? null;
-}
-
-function noTab(): SallyportError {
-  return new SallyportError("not_found", "There is no such tab; it may have been closed.", { field: "tab" });
 }
 
 function tooMany(message: string): SallyportError {

@@ -9,13 +9,3 @@ export function checkedName(raw: string): string {
     throw new SallyportError("invalid_field", "The name has nothing to show.", { field: "name" });
   return name;
 }
-
-export function noWorkspace(): SallyportError {
-  return new SallyportError("not_found", "There is no such workspace; it may have been deleted.", {
-    field: "workspace",
-  });
-}
-
-export function noTab(): SallyportError {
-  return new SallyportError("not_found", "There is no such tab; it may have been closed.", { field: "tab" });
-}

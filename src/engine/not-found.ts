@@ -1,0 +1,30 @@
+import { SallyportError } from "../errors.ts";
+
+export function noWorkspace(): SallyportError {
+  return new SallyportError("not_found", "There is no such workspace; it may have been deleted.", {
+    field: "workspace",
+  });
+}
+
+export function noTab(): SallyportError {
+  return new SallyportError("not_found", "There is no such tab; it may have been closed.", { field: "tab" });
+}
+
+export function noAgent(): SallyportError {
+  return new SallyportError("not_found", "There is no such agent; it may have been closed.", {
+    field: "agent",
+  });
+}
+
+export function noJob(): SallyportError {
+  return new SallyportError("not_found", "There is no such job. See the list: sallyport jobs", {
+    field: "job",
+  });
+}
+
+/** @param field as the caller's request calls it; none where it is part of the path */
+export function noSession(field?: "agent" | "session"): SallyportError {
+  return new SallyportError("not_found", "There is no such session. See the list: sallyport sessions", {
+    ...(field === undefined ? {} : { field }),
+  });
+}
