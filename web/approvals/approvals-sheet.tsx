@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useSession } from "../state/session.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { RequestList } from "./request-list.tsx";
 import { reviewed } from "./review.ts";
@@ -35,7 +34,6 @@ function OpenSheet({ at }: { readonly at: string }) {
       }
       size="large"
       onClose={close}
-      actions={<Button onClick={close}>Close</Button>}
     >
       <RequestList
         at={at}

@@ -69,7 +69,7 @@ export function QuestionCard({ held, request, counts, isSettled, onAnswered, isF
       <Origin held={held} cwd={null} />
       {held.end === null &&
         (session.may("approve") ? (
-          <div class="answers">
+          <div class="answers in-sight">
             <Button class={isSettled ? "" : "resting"} onClick={(event) => void send(event, true)}>
               No answer
             </Button>

@@ -248,6 +248,17 @@ describe("a question", () => {
     });
   }, 90_000);
 
+  it("on a small phone: shows with every option that the answer is still to be sent", async () => {
+    const agent = await ask("ask");
+    const page = await harness.open("/");
+    await page.setViewportSize({ width: 320, height: 568 });
+    await page.locator(".approvals-bar").click();
+    const shown = card(page, await requestOf(agent));
+    await shown.getByLabel(/sqlite/).check();
+    const box = await shown.getByRole("button", { name: "Answer", exact: true }).boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(568);
+  }, 90_000);
+
   it("can be closed without an answer, and the agent goes on", async () => {
     const agent = await ask("ask");
     const page = await harness.open("/approvals");
