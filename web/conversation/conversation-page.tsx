@@ -111,7 +111,7 @@ function ConversationOf({ id }: { readonly id: string }) {
           handle={list}
           hint={
             isShell.value
-              ? "Write a command line below; it runs in the folder of the tab."
+              ? `Write a command line below; it runs in ${tab === null ? "the folder of its tab" : proseText(tab.cwd)}.`
               : "Write below what you want done."
           }
         />

@@ -280,6 +280,25 @@ describe("the composer", () => {
     await feed(phone).getByText("You said: one").waitFor();
   }, 90_000);
 
+  it("keeps in sight what is typed while a keyboard covers most of a phone", async () => {
+    const { page } = await open("hold", { hasTouch: true });
+    await input(page).fill("stay");
+    await send(page);
+    await page.getByRole("button", { name: "Stop this turn" }).waitFor();
+    await input(page).fill("and then");
+    for (const size of [
+      { width: 320, height: 300 },
+      { width: 844, height: 190 },
+    ]) {
+      await page.setViewportSize(size);
+      for (const part of [input(page), page.getByRole("button", { name: "Queue" })]) {
+        const box = await part.boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+        expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(size.height);
+      }
+    }
+  }, 90_000);
+
   it("completes the commands of the project and the files of its folder, by keyboard", async () => {
     const { page } = await open("echo", { size: "desk" });
     await input(page).pressSequentially("/f");
