@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, opendir, realpath, stat } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { isWithin } from "../../lib/path-within.ts";
 import type { Folder, FolderEntry } from "../../protocol/rest-objects.ts";
 import { sameFile } from "../files/off-limits.ts";
 import { type OpenedFolder, withFolder } from "../files/resolve-folder.ts";
@@ -142,10 +143,6 @@ async function targetOf(
   if (path === null || !isWithin(path, where.realRoot) || isWithin(path, where.realHome)) return null;
   const found = await stat(path).catch(() => null);
   return found && { path, stat: found };
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function timeOf(ms: number): string | null {

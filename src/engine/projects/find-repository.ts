@@ -1,5 +1,6 @@
 import { lstat, opendir, realpath } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { isWithin } from "../../lib/path-within.ts";
 import { engineLimits } from "../engine-limits.ts";
 import type { ProjectBounds } from "./project-bounds.ts";
 
@@ -52,8 +53,4 @@ export async function listSiblings(cwd: string, root: string, bounds: ProjectBou
     return [];
   }
   return names.sort().slice(0, engineLimits.projectSiblings);
-}
-
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
