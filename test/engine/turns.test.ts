@@ -212,6 +212,20 @@ describe("turns of one agent", () => {
     expect(types().filter((type) => type === "turn_started")).toHaveLength(2);
   });
 
+  it("name an agent that nobody has named, once", async () => {
+    await at.restart({ judgeCall: allowAll });
+    at.jobs.answer = () => ({});
+    const tab = at.engine.snapshot().workspace.tabs[0]?.id ?? "";
+    const { id: agent } = await at.engine.startAgent({ type: "agent_start", tab }, local);
+    const row = () => at.engine.snapshot().workspace.tabs[0]?.agents.find((each) => each.id === agent);
+    expect(row()?.label).toBeNull();
+    for (const text of ["git status\n\u202e", "git log"]) {
+      await at.engine.prompt({ type: "prompt", agent, text }, local);
+      await expect.poll(() => row()?.state).toBe("idle");
+    }
+    expect(row()?.label).toBe("git status");
+  });
+
   it("start in a new agent of the active tab when no target is named", async () => {
     await at.restart({ judgeCall: allowAll });
     at.jobs.answer = () => ({});

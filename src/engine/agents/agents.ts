@@ -77,6 +77,7 @@ export function createAgents(options: AgentsOptions): Agents {
       append: options.append,
       onEvent(body) {
         streaming.take(body);
+        if (body.type === "user_message") nameAfter(id, body.text);
         if (body.type === "title") change(id, { title: cleanLabel(body.title, limits.labelChars) || null });
         if (body.type === "model_changed")
           change(id, { model: body.model?.slice(0, limits.modelChars) ?? null });
@@ -96,7 +97,18 @@ export function createAgents(options: AgentsOptions): Agents {
     };
   }
 
-  function change(id: string, fields: Pick<AgentDoc, "title"> | Pick<AgentDoc, "model">): void {
+  /** What nobody has named is called after its first prompt, as its saved session is. */
+  function nameAfter(id: string, prompt: string): void {
+    const agent = store.findAgent(id)?.agent;
+    if (!agent || agent.label !== null || agent.title !== null) return;
+    const label = cleanLabel(prompt.slice(0, 4 * limits.labelChars), limits.labelChars);
+    if (label !== "") change(id, { label });
+  }
+
+  function change(
+    id: string,
+    fields: Pick<AgentDoc, "label"> | Pick<AgentDoc, "title"> | Pick<AgentDoc, "model">,
+  ): void {
     const place = store.findAgent(id);
     if (!place) return;
     store.patchSoon(place.workspace.id, (doc) => withAgent(doc, id, (each) => ({ ...each, ...fields })));
