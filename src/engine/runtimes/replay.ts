@@ -147,7 +147,10 @@ async function readScript(name: string, path: string): Promise<readonly Step[]> 
     throw new ReplayScriptError(`The script ${name} cannot be played: ${problem}.`);
   };
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(
-    (error: NodeJS.ErrnoException) => fail(`its file cannot be opened (${error.code})`),
+    (error: NodeJS.ErrnoException) =>
+      fail(
+        `its file cannot be opened (${error.code}). Where it lies stands in config.toml, under [replay.${name}]`,
+      ),
   );
   try {
     const stat = await handle.stat();

@@ -358,7 +358,11 @@ describe("a script", () => {
   });
 
   it.each([
-    ["is missing", null, "its file cannot be opened (ENOENT)"],
+    [
+      "is missing",
+      null,
+      "its file cannot be opened (ENOENT). Where it lies stands in config.toml, under [replay.own]",
+    ],
     ["is damaged", '{"type":"wait"}\nnot json', "line 2: it is not JSON"],
   ])("that %s fails the turn with a sentence, before anything is played", async (_title, text, reason) => {
     if (text !== null) await writeFile(scripts.own ?? "", text);
