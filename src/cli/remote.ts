@@ -4,6 +4,7 @@ import type { Call, CommandSpec } from "./command.ts";
 import { networkCanRead, networkWarning } from "./offers.ts";
 import { requireTarget } from "./target.ts";
 import { inline } from "./text.ts";
+import { tunnelLines } from "./tunnel-text.ts";
 
 const words: Readonly<Record<Access, string>> = {
   off: "off: only this machine",
@@ -61,10 +62,7 @@ async function show(call: Call, remote: Remote): Promise<number> {
   await out.line(`Remote access is ${words[remote.access]}`);
   await out.line(`Listening on ${remote.bound.map(inline).join(", ")}`);
   for (const { kind, address } of remote.addresses) await out.line(`  ${kind.padEnd(6)}  ${inline(address)}`);
-  if (remote.tunnel.state !== "off")
-    await out.line(
-      `Tunnel ${inline(remote.tunnel.provider ?? "")}: ${remote.tunnel.state} ${inline(remote.tunnel.url ?? remote.tunnel.text ?? remote.tunnel.reason ?? "")}`.trimEnd(),
-    );
+  if (remote.tunnel.state !== "off") for (const line of tunnelLines(remote.tunnel)) await out.line(line);
   await out.line(`Paired devices: ${remote.devices}`);
   if (networkCanRead(remote)) await out.line(networkWarning);
   await out.line(
