@@ -124,8 +124,8 @@ interface InputProps {
 
 function Input({ setting, kind, typed, problem, onTyped }: InputProps) {
   const hint = [
-    setting.description,
-    rangeText(setting.schema),
+    setting.description?.replace(/\.+$/, ""),
+    firstUpper(rangeText(setting.schema)),
     `Default: ${shownValue({ ...setting, value: setting.default })}`,
   ]
     .filter(Boolean)
@@ -157,4 +157,8 @@ function Input({ setting, kind, typed, problem, onTyped }: InputProps) {
       enterkeyhint="done"
     />
   );
+}
+
+function firstUpper(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
