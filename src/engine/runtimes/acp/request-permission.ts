@@ -5,7 +5,7 @@ import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
 import { askQuestions, asksQuestions } from "./questions.ts";
 import { listOf, objectOf, type RawObject } from "./raw-values.ts";
-import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
+import { commandIn, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
 
 interface PermissionOption {
@@ -56,25 +56,30 @@ async function judge(
 ): Promise<Permit> {
   const asked = { callId: call.id, signal };
   const title = call.title === "" ? {} : { agent_title: call.title };
-  if (call.kind === "execute") {
-    const command = commandOf(call);
-    const toJudge: CallToPermit =
-      command === null
-        ? { ...asked, tool: "bash", subject: call.title, hidden: true, input: { ...call.input, ...title } }
-        : { ...asked, tool: "bash", subject: command, input: { ...call.input, command, ...title } };
-    return desk.permit(toJudge);
-  }
+  const { kind, input, changes } = call;
   const paths = pathsOf(call, desk.cwd);
-  if (["edit", "delete", "move"].includes(call.kind))
+  // What it runs or changes counts, whatever the agent calls it: some call `cat` a read.
+  const command = commandIn(input);
+  const runs = kind === "execute" || command !== null;
+  if (["edit", "delete", "move"].includes(kind) || (!runs && changes.length > 0))
     return judgeWrite(call, paths, desk, { homeFolder, ...asked });
+  if (runs) {
+    const diff = changes.length === 0 ? {} : { diff: desk.redact(patchOf(changes).patch) };
+    const shown = { ...input, ...(command === null ? {} : { command }), ...diff, ...title };
+    const toJudge: CallToPermit = { ...asked, tool: "bash", subject: command ?? call.title, input: shown };
+    const isSeen = command !== null && !call.isCut && changes.length === 0;
+    const permit = await desk.permit(isSeen ? toJudge : { ...toJudge, hidden: true });
+    if (permit.allowed && kind === "read") for (const path of paths) desk.allowed.reads.add(path);
+    return permit;
+  }
   const permit = await desk.permit({
     ...asked,
     tool: "other",
     shownAs: toolName(call),
-    subject: call.kind === "read" && paths[0] !== undefined ? paths.join(" ") : call.title,
-    input: { ...call.input, ...title },
+    subject: kind === "read" && paths[0] !== undefined ? paths.join(" ") : call.title,
+    input: { ...input, ...title },
   });
-  if (permit.allowed && call.kind === "read") for (const path of paths) desk.allowed.reads.add(path);
+  if (permit.allowed && kind === "read") for (const path of paths) desk.allowed.reads.add(path);
   return permit;
 }
 
@@ -100,7 +105,9 @@ async function judgeWrite(
   const diff = changes.length === 0 ? null : patchOf(changes);
   const patch = diff === null ? {} : { diff: desk.redact(diff.patch) };
   const [first, ...also] = real;
-  const input = { ...(diff === null ? rawInput : {}), path: first ?? null, ...patch, ...title };
+  const { command, cmd } = rawInput;
+  const beside = { ...(command === undefined ? {} : { command }), ...(cmd === undefined ? {} : { cmd }) };
+  const input = { ...(diff === null ? rawInput : beside), path: first ?? null, ...patch, ...title };
   const shownAs = toolName(call);
   const permit = await desk.permit(
     first === undefined

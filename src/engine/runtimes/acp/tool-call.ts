@@ -18,6 +18,8 @@ export interface ToolCall {
   /** The agent's own words for it. */
   title: string;
   input: RawObject;
+  /** Its command was longer than what is kept of an input: what is known of it is not what runs. */
+  isCut: boolean;
   output: string;
   /** Output that went to the clients as it came. */
   streamed: string;
@@ -52,7 +54,7 @@ const toolNames: Readonly<Record<string, string>> = {
 
 /** What clients see as the tool's name. */
 export function toolName(call: Pick<ToolCall, "kind">): string {
-  return toolNames[call.kind] ?? "tool";
+  return Object.hasOwn(toolNames, call.kind) ? (toolNames[call.kind] ?? "tool") : "tool";
 }
 
 /** The patches of all changes, one behind the other, as far as they can be shown. */
@@ -68,10 +70,20 @@ export function patchOf(changes: readonly FileChange[]): BoundedDiff {
   return { patch: patches.join(""), isWhole };
 }
 
-/** The command line of a call that runs one, where its input says it. Words are quoted as a shell reads them. */
-export function commandOf(call: Pick<ToolCall, "kind" | "input">): string | null {
-  if (call.kind !== "execute") return null;
-  const { command, cmd } = call.input;
+/** What a call is that its agent calls `other`, or nothing: what it holds says whether it runs or writes something. */
+export function kindOf({ kind, input, changes }: Pick<ToolCall, "kind" | "input" | "changes">): string {
+  if (Object.hasOwn(toolNames, kind)) return kind;
+  if (commandIn(input) !== null) return "execute";
+  return changes.length > 0 ? "edit" : kind;
+}
+
+/** The command line of a call that runs one, where its input says it. */
+export function commandOf({ kind, input }: Pick<ToolCall, "kind" | "input">): string | null {
+  return kind === "execute" ? commandIn(input) : null;
+}
+
+/** The command line in the input of a call of whatever kind. Words are quoted as a shell reads them. */
+export function commandIn({ command, cmd }: RawObject): string | null {
   const found = command ?? cmd;
   if (typeof found === "string") return found.trim() === "" ? null : found;
   if (!Array.isArray(found) || found.length === 0) return null;

@@ -6,7 +6,7 @@ import type { AgentContext } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { cutOutput, outputText, readCallContent } from "./call-content.ts";
 import { boundedValue, cutText, listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
-import { commandOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
+import { commandIn, commandOf, kindOf, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
 
 export interface CallEnd {
   readonly output: string;
@@ -73,6 +73,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       kind,
       title,
       input,
+      isCut: false,
       output: "",
       streamed: "",
       changes: [],
@@ -93,8 +94,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   function merge(call: ToolCall, raw: RawObject): void {
     call.kind = textOf(raw.kind, 32) ?? call.kind;
     call.title = redact(textOf(raw.title, acpLimits.titleChars) ?? call.title);
-    if (raw.rawInput !== undefined && raw.rawInput !== null)
-      call.input = objectOf(boundedValue(raw.rawInput, acpLimits.inputChars));
+    if (raw.rawInput !== undefined && raw.rawInput !== null) takeInput(call, objectOf(raw.rawInput));
     if (Array.isArray(raw.content)) {
       const { text, changes } = readCallContent(raw.content, cwd);
       if (changes.length > 0) call.changes = changes;
@@ -103,7 +103,13 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
       call.output = cutOutput(redact(outputText(raw.rawOutput)));
     const paths = listOf(raw.locations, 100).flatMap((each) => textOf(objectOf(each).path, 4_096) ?? []);
     if (paths.length > 0) call.paths = paths.map((path) => resolve(cwd, path));
+    call.kind = kindOf(call);
     hold(call);
+  }
+
+  function takeInput(call: ToolCall, rawInput: RawObject): void {
+    call.input = objectOf(boundedValue(rawInput, acpLimits.inputChars));
+    call.isCut = commandIn(rawInput) !== commandIn(call.input);
   }
 
   async function begin(call: ToolCall): Promise<void> {

@@ -138,6 +138,61 @@ describe("attack: a permission request for files", () => {
   );
 });
 
+describe("attack: a call of a harmless kind, or of none", () => {
+  const rules = { allow: ["bash(echo *)"], deny: ["bash(rm *)", "edit(secret/**)"] };
+  const content = [{ type: "diff", path: "secret/a.txt", oldText: null, newText: "x" }];
+  const ask = (call: object): Step => ({
+    do: "permission",
+    toolCall: { toolCallId: "c", title: "Look around", ...call },
+  });
+
+  it.each([
+    ["no kind", { rawInput: { command: "rm -rf build" } }],
+    ["the kind other", { kind: "other", rawInput: { cmd: ["rm", "-rf", "build"] } }],
+    ["a kind that every object has", { kind: "constructor", rawInput: { command: "rm -rf build" } }],
+    ["the kind read", { kind: "read", rawInput: { command: ["bash", "-lc", "rm -rf build"] } }],
+    ["the kind think, with a diff", { kind: "think", content }],
+    ["no kind, with a diff", { content }],
+  ])("is judged by what it runs and writes: %s", async (_what, call) => {
+    await start({ rules });
+    await agent.mode("autopilot");
+    await agent.run([ask(call)]);
+    expect(agent.events("permission_requested")).toEqual([]);
+    expect(agent.said()).toContain('"optionId":"no"');
+    expect(agent.events("tool_finished")).toMatchObject([
+      { is_error: true, output: expect.stringContaining("Denied by the rule") },
+    ]);
+  });
+
+  it.each([
+    [
+      "the end of a command is beyond what is kept",
+      { kind: "execute", rawInput: { command: { repeat: "echo a ", times: 12_000, end: "; rm -rf build" } } },
+    ],
+    [
+      "a diff stands beside an allowed command",
+      { kind: "execute", rawInput: { command: "echo a" }, content },
+    ],
+  ])("asks in autopilot too, whatever a rule allows, when %s", async (_what, call) => {
+    await start({ rules });
+    await agent.mode("autopilot");
+    const turn = await agent.prompt([ask(call)]);
+    expect(await agent.decide("deny")).toMatchObject({ tool: "bash", allow_session: null });
+    await agent.ended(turn);
+    expect(agent.said()).toContain('"optionId":"no"');
+  });
+
+  it("shows a command that stands beside a diff", async () => {
+    await start();
+    const turn = await agent.prompt([ask({ kind: "edit", rawInput: { command: "rm -rf build" }, content })]);
+    expect((await agent.decide("deny")).input).toMatchObject({
+      command: "rm -rf build",
+      path: join(agent.at.project, "secret", "a.txt"),
+    });
+    await agent.ended(turn);
+  });
+});
+
 describe("the note on what the rules do not reach", () => {
   it("comes with the first request that is really asked, not with what the mode allowed", async () => {
     await start();
