@@ -36,11 +36,6 @@ export function parseAuthority(raw: string): Authority | null {
   return name === null ? null : { kind: "name", host: name, port, loopback: name === "localhost" };
 }
 
-/** True when both name the same host: one spelling, whatever the ports. */
-export function sameHost(one: Authority, other: Authority): boolean {
-  return one.kind === other.kind && one.host === other.host;
-}
-
 /** `raw[at]` must be the colon. One to five digits, 1 to 65535; null otherwise. */
 function parsePort(raw: string, at: number): number | null {
   if (raw.charCodeAt(at) !== 0x3a) return null;

@@ -17,10 +17,6 @@ export interface Ack {
   readonly [field: string]: unknown;
 }
 
-/** A prompt was taken: `turn` is what it began, or will begin when it was queued. */
-export type PromptAck = Replies["prompt"];
-export type ReceiptReply = Replies["receipt"];
-
 /** By command. A table and no function of types, so that the published types can be written out without the schemas. */
 type Replies = { readonly [T in CommandType]: ReplyOf<T> };
 

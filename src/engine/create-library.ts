@@ -4,6 +4,7 @@ import { SallyportError } from "../errors.ts";
 import { syncFolder } from "../lib/atomic-file.ts";
 import { toTime } from "../lib/clock.ts";
 import type { ChangeBody } from "../protocol/changes.ts";
+import { deltaEventTypes } from "../protocol/events.ts";
 import type { SessionRow } from "../protocol/rest-objects.ts";
 import type { Agents } from "./agents/agents.ts";
 import { listFolder } from "./browse/list-folder.ts";
@@ -50,12 +51,6 @@ const defaultSessions = 50;
 const saveAfterMs = 10_000;
 /** Other programs seldom write to our transcripts; what they do is seen within this time. */
 const recheckAllMs = 60_000;
-const liveOnly: ReadonlySet<string> = new Set([
-  "text_delta",
-  "thinking_delta",
-  "tool_call_streaming",
-  "tool_output",
-]);
 
 /** Nothing is read from disk before somebody asks. */
 export function createLibrary(options: LibraryOptions): Library & SessionLibrary {
@@ -76,7 +71,8 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
   });
   let checkedAllMs: number | null = null;
   const stopListening = options.changeLog.subscribe(({ change }) => {
-    if (change.type !== "event" || change.event.agent === null || liveOnly.has(change.event.type)) return;
+    if (change.type !== "event" || change.event.agent === null || deltaEventTypes.has(change.event.type))
+      return;
     index.touch(change.event.agent);
   });
 

@@ -77,7 +77,6 @@ const SnapshotPrincipalSchema = Type.Object({
   device: nullable(Id),
   scopes: list(ScopeSchema),
 });
-export type SnapshotPrincipal = Readonly<Static<typeof SnapshotPrincipalSchema>>;
 
 const engineFields = {
   rev: Count,

@@ -194,7 +194,6 @@ export const JobOutputSchema = Type.Object({
 });
 export type JobOutput = Static<typeof JobOutputSchema>;
 
-export const deviceKinds = ["phone", "tablet", "browser", "desktop", "cli", "other"] as const;
 export const DeviceKindSchema = Type.Union([
   Type.Literal("phone"),
   Type.Literal("tablet"),

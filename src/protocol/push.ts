@@ -6,7 +6,6 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const Id = Type.String();
 const Time = Type.String({ description: "RFC 3339, UTC, with milliseconds" });
 
-export const pushKinds = ["requests", "turns"] as const;
 /** `requests`: permission requests and questions left unanswered. `turns`: turns that ended. */
 export const PushKindSchema = Type.Union([Type.Literal("requests"), Type.Literal("turns")]);
 export type PushKind = Static<typeof PushKindSchema>;

@@ -7,7 +7,7 @@ import { readPairingCode, showPairingCode } from "../../web/pairing/pairing-code
 import { baseOf, isUnencrypted } from "../../web/state/base.ts";
 import { openCredentialStore } from "../../web/state/credential.ts";
 import { openKeyValue } from "../../web/state/key-value.ts";
-import { outputText, visible } from "../../web/ui/visible-text.ts";
+import { visible } from "../../web/ui/visible-text.ts";
 
 describe("readEntry", () => {
   it.each([
@@ -76,9 +76,6 @@ describe("visible", () => {
       const character = String.fromCodePoint(code);
       if (visible(character) !== visibleText(character)) expect.fail(code.toString(16));
     }
-  });
-  it("drops escape sequences of output and keeps its lines", () => {
-    expect(outputText("\u001b[31mred\u001b[0m\r\n\u001b]0;t\u0007\tx\u202e")).toBe("red\n\tx");
   });
 });
 

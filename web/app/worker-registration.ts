@@ -31,11 +31,6 @@ export async function registerWorker(): Promise<void> {
   });
 }
 
-/** The registration once there is one; null where the browser has no workers for this page. */
-export function currentRegistration(): ServiceWorkerRegistration | null {
-  return registration;
-}
-
 /** Takes over the newer version and loads the page anew. */
 export function updatePage(): void {
   const { waiting } = registration ?? {};

@@ -66,17 +66,11 @@ const aliases: Readonly<Record<string, Language>> = {
   zsh: "bash",
 };
 
-/** The language that a fence names (` ```ts title="x" `) or a file's name ends with; null for one that is not known. */
+/** The language that a fence names (` ```ts title="x" `); null for one that is not known. */
 export function languageOf(name: string): Language | null {
   const word = (/^[^\s,{:]*/.exec(name.trim())?.[0] ?? "").toLowerCase();
   if (Object.hasOwn(loaders, word)) return word as Language;
   return Object.hasOwn(aliases, word) ? (aliases[word] ?? null) : null;
-}
-
-/** By the ending of a file's name. */
-export function languageOfFile(path: string): Language | null {
-  const name = path.split("/").at(-1) ?? "";
-  return languageOf(/\.([^.]+)$/.exec(name)?.[1] ?? name);
 }
 
 export function loadLanguage(language: Language): Promise<{ readonly default: LanguageFn }> {

@@ -1,12 +1,5 @@
 import type { PushMessage } from "../../src/protocol/push.ts";
-import {
-  moreTag,
-  type Notice,
-  type NotificationData,
-  noticesOf,
-  plainNotice,
-  plainTag,
-} from "./notification-text.ts";
+import { type Notice, type NotificationData, noticesOf, plainNotice } from "./notification-text.ts";
 import { applicationServerKey, type PushRecord, pushRecordKey, readPushRecord } from "./push-record.ts";
 import { isPushMessage } from "./read-message.ts";
 
@@ -235,6 +228,3 @@ function readData(raw: unknown): NotificationData {
   const data = raw as NotificationData | null;
   return typeof data?.path === "string" ? data : { path: "/", request: null };
 }
-
-/** Tags that `tidyNotifications` closes when the page is looked at. */
-export const transientTags: readonly string[] = [plainTag, moreTag];

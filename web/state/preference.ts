@@ -29,10 +29,6 @@ export function isBoolean(raw: unknown): raw is boolean {
   return typeof raw === "boolean";
 }
 
-export function isString(raw: unknown): raw is string {
-  return typeof raw === "string";
-}
-
 function read<T>(name: string, initial: T, isValid: (raw: unknown) => raw is T): T {
   try {
     const raw: unknown = JSON.parse(localStorage.getItem(prefix + name) ?? "null");

@@ -49,11 +49,6 @@ export function match(pattern: string, at: string): Readonly<Record<string, stri
   return found;
 }
 
-/** The query of a path: `/sessions?q=x`. */
-export function queryOf(at: string): URLSearchParams {
-  return new URLSearchParams(at.split("?").slice(1).join("?"));
-}
-
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);

@@ -12,13 +12,3 @@ export function visible(text: string): string {
       : `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );
 }
-
-/** Output of programs for a text box: escape sequences and hidden characters are dropped, lines stay. */
-export function outputText(text: string): string {
-  return text
-    .replace(
-      /\u001b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\u001b[\]P][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)/g,
-      "",
-    )
-    .replace(/[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/gu, "");
-}

@@ -18,7 +18,6 @@ export const mewClientKinds = ["tui", "web", "desktop", "cli", "mobile", "remote
 export const MewClientKindSchema = oneOf(...mewClientKinds);
 export type MewClientKind = Static<typeof MewClientKindSchema>;
 export const MewDecisionSchema = oneOf("allow_once", "allow_session", "deny");
-export type MewDecision = Static<typeof MewDecisionSchema>;
 export const MewAlertKindSchema = oneOf("turn_complete", "turn_failed", "permission_needed", "input_needed");
 export const MewJobStateSchema = oneOf("running", "completed", "failed", "cancelled");
 export type MewJobState = Static<typeof MewJobStateSchema>;
@@ -87,7 +86,6 @@ export const MewProjectInfoSchema = Type.Object({
   last_used_at: optional(Ms),
   pinned: Type.Boolean(),
 });
-export type MewProjectInfo = Static<typeof MewProjectInfoSchema>;
 
 export const MewModelInfoSchema = Type.Object({
   id: Text,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { highlightCode, maxHighlightChars } from "../../../web/markdown/highlight.ts";
-import { languageOf, languageOfFile } from "../../../web/markdown/languages.ts";
+import { languageOf } from "../../../web/markdown/languages.ts";
 
 describe("highlightCode", () => {
   it("yields the code in pieces that say what each is", async () => {
@@ -47,11 +47,5 @@ describe("languageOf", () => {
     ["toString", null],
   ])("reads %j as %j", (name, language) => {
     expect(languageOf(name)).toBe(language);
-  });
-
-  it("knows a file by its name", () => {
-    expect(languageOfFile("src/store.ts")).toBe("typescript");
-    expect(languageOfFile("/srv/Dockerfile")).toBe("dockerfile");
-    expect(languageOfFile("notes")).toBeNull();
   });
 });
