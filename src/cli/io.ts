@@ -62,7 +62,7 @@ export function processIo(): Io {
 }
 
 /** Wraps a Node stream: waits for a full pipe, and turns a reader that went away (EPIPE) into a rejection. */
-export function streamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
+function streamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
   let broken: Error | null = null;
   stream.on("error", (error: Error) => {
     broken = error;
@@ -85,7 +85,7 @@ export function streamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; 
 }
 
 /** Keys of a terminal in raw mode. Ctrl-C arrives as the key `\u0003`, not as a signal. */
-export function terminalKeyboard(input: RawInput): Keyboard {
+function terminalKeyboard(input: RawInput): Keyboard {
   return {
     listen(listener) {
       const hear = (data: Buffer): void => {

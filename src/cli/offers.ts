@@ -32,7 +32,7 @@ export function networkCanRead(remote: Pick<Remote, "access" | "addresses">): bo
 }
 
 /** The best address that another machine can reach; null while there is none. */
-export function reachableOffer(code: PairingCode): Offer | null {
+function reachableOffer(code: PairingCode): Offer | null {
   return (
     code.offers.find(({ kind }) => kind === "tunnel") ??
     code.offers.find(({ kind }) => kind === "lan") ??

@@ -49,7 +49,7 @@ async function openInBrowser(call: Call, what: string, shown: string): Promise<b
 }
 
 /** What opens a file or address in the browser, as program and words. */
-export function openerOf(platform: NodeJS.Platform, path: string): [string, ...string[]] {
+function openerOf(platform: NodeJS.Platform, path: string): [string, ...string[]] {
   if (platform === "darwin") return ["open", path];
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", path];
   return ["xdg-open", path];

@@ -16,8 +16,8 @@ export interface ServicePlan {
   readonly uninstall: readonly (readonly string[])[];
 }
 
-export const systemdUnit = "sallyport.service";
-export const launchdLabel = "dev.sallyport.daemon";
+const systemdUnit = "sallyport.service";
+const launchdLabel = "dev.sallyport.daemon";
 
 /** How this system runs a program of a user from the login on; null where none is known. */
 export function servicePlan(platform: NodeJS.Platform, uid: number, spec: ServiceSpec): ServicePlan | null {

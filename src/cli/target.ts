@@ -56,7 +56,7 @@ async function explained<T>(remote: KnownRemote, work: () => Promise<T>): Promis
 }
 
 /** What a failure means for somebody at another machine than the daemon's. */
-export function explainRemote(remote: Pick<KnownRemote, "name" | "base">, error: unknown): unknown {
+function explainRemote(remote: Pick<KnownRemote, "name" | "base">, error: unknown): unknown {
   const { name, base } = remote;
   if (error instanceof UnreachableError)
     return noDaemonError(

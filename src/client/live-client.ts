@@ -35,7 +35,7 @@ export interface ClientTiming {
   readonly goodAfterMs: number;
 }
 
-export const clientTiming: ClientTiming = {
+const clientTiming: ClientTiming = {
   firstMessageMs: 15_000,
   quietMs: 30_000,
   answerMs: 10_000,

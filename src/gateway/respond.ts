@@ -12,7 +12,7 @@ export interface RefusalAnswer {
 }
 
 /** @param close the connection ends after this answer */
-export function refusalAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
+function refusalAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
   const body = JSON.stringify(refusalBody(refusal));
   return {
     status: errorStatus[refusal.code],
@@ -32,7 +32,7 @@ export function refusalAnswer(refusal: Refusal, close: boolean): RefusalAnswer {
 }
 
 /** The JSON shape of a refusal on REST and the native socket. Made without an Error: refusing must stay cheap. */
-export function refusalBody(refusal: Refusal): ErrorBody {
+function refusalBody(refusal: Refusal): ErrorBody {
   return {
     type: "error",
     code: refusal.code,

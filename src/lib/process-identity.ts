@@ -16,7 +16,7 @@ const run = promisify(execFile);
 let knownBoot: Promise<string> | null = null;
 
 /** The id of this boot of the machine; the empty string where the system has none. Read once a process. */
-export function bootId(): Promise<string> {
+function bootId(): Promise<string> {
   knownBoot ??= readBootId();
   return knownBoot;
 }

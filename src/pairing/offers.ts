@@ -11,7 +11,7 @@ export interface Offer {
 }
 
 /** The pairing link of an address. The code is in the fragment, which no server and no log sees. */
-export function pairingLink(address: string, code: string): string {
+function pairingLink(address: string, code: string): string {
   return `${address}/#pair=${code}`;
 }
 

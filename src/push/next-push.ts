@@ -29,7 +29,7 @@ export type Step =
  * if the turn took that long too, or the device itself asked for it: who watched a short turn knows how it ended. What
  * ended before the subscription was made was seen by who made it.
  */
-export function dueAtMs(
+function dueAtMs(
   note: Note,
   { device, kinds, sinceMs }: Pick<Delivery, "device" | "kinds" | "sinceMs">,
   afterMs: number,

@@ -48,9 +48,9 @@ export type NoteChange =
 /** The oldest ended turn is forgotten for the newest. Requests are bounded by the engine. */
 const maxTurnNotes = 200;
 
-export const requestTag = (requestId: string): string => `request-${requestId}`;
+const requestTag = (requestId: string): string => `request-${requestId}`;
 /** Of the turn, not of the agent: each end is told once. */
-export const turnTag = (turn: string): string => `turn-${turn}`;
+const turnTag = (turn: string): string => `turn-${turn}`;
 
 interface Place {
   readonly workspace: string | null;

@@ -46,7 +46,7 @@ export interface PushFile {
 }
 
 /** The format of `push.json`, and how older ones become it. */
-export const pushFormat: FileFormat = { version: 1, migrations: [] };
+const pushFormat: FileFormat = { version: 1, migrations: [] };
 
 const pushFile = createChecker(PushFileSchema);
 

@@ -4,7 +4,7 @@ import { actions } from "../state/actions.ts";
 const sequenceMs = 1_200;
 
 /** A key press as an action writes it: `mod+k`, `?`, `g`. Null for a modifier alone. */
-export function strokeOf(
+function strokeOf(
   event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">,
 ): string | null {
   if (["Shift", "Control", "Meta", "Alt", "Dead", "Unidentified"].includes(event.key)) return null;
@@ -17,7 +17,7 @@ export function strokeOf(
 }
 
 /** True where plain keys are text. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -22,7 +22,7 @@ declare const __SALLYPORT_VERSION__: string;
 const retryMs = 5_000;
 const none: Entry = { kind: "none" };
 
-export const base = baseOf(location.href);
+const base = baseOf(location.href);
 export const keyValue = openKeyValue(base);
 const credentials = openCredentialStore(keyValue, legacyStorage(), base);
 const browser = describeBrowser(navigator.userAgent);
@@ -34,7 +34,7 @@ let session: Session | null = null;
 const others = "BroadcastChannel" in window ? new BroadcastChannel(`sallyport ${base}`) : null;
 
 /** False when this browser stores nothing, so that the page must be paired again when it is closed. */
-export function isLasting(): boolean {
+function isLasting(): boolean {
   return credentials.isLasting;
 }
 
@@ -92,7 +92,7 @@ export function askForCode(code: string, problem: string | null, name = browser.
 }
 
 /** Ends the session and forgets the token here. */
-export async function forgetToken(): Promise<void> {
+async function forgetToken(): Promise<void> {
   nextRun();
   await credentials.forget();
   await forgetPush(keyValue);

@@ -23,7 +23,7 @@ export interface Held {
 export const keepEndedMs = 4_000;
 
 /** A call that changed has another digest, and with it another card. */
-export function keyOf(waiting: Waiting): string {
+function keyOf(waiting: Waiting): string {
   const { request_id } = waiting.request;
   return waiting.kind === "permission" ? `${request_id} ${waiting.request.digest}` : request_id;
 }

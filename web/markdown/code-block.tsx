@@ -33,7 +33,7 @@ export function CodeBlock({ code, info, isClosed }: CodeBlockProps) {
 }
 
 /** Coloured code for other places: a file that a call writes. */
-export function CodePieces({ pieces }: { readonly pieces: readonly CodePiece[] }) {
+function CodePieces({ pieces }: { readonly pieces: readonly CodePiece[] }) {
   return (
     <>
       {pieces.map(({ text, classes }, index) =>
@@ -51,7 +51,7 @@ export function CodePieces({ pieces }: { readonly pieces: readonly CodePiece[] }
 }
 
 /** Null until it is coloured, or for good. */
-export function useHighlighted(code: string, language: Language | null): readonly CodePiece[] | null {
+function useHighlighted(code: string, language: Language | null): readonly CodePiece[] | null {
   const [done, setDone] = useState<{ readonly code: string; readonly pieces: readonly CodePiece[] } | null>(
     null,
   );

@@ -58,7 +58,7 @@ export async function ticketForToken(base: string, token: string): Promise<strin
 }
 
 /** REST calls before there is a session. */
-export function restWithout(base: string, token: string | null): Rest {
+function restWithout(base: string, token: string | null): Rest {
   return createRest({ base: base.replace(/\/$/, ""), token, send: sendWithFetch, timeoutMs });
 }
 

@@ -21,8 +21,8 @@ export interface Notice {
 }
 
 /** Tags of notifications that the page itself does not stand behind. */
-export const plainTag = "sallyport";
-export const moreTag = "sallyport-more";
+const plainTag = "sallyport";
+const moreTag = "sallyport-more";
 
 /** Something waits, and what it is could not be asked. */
 export function plainNotice(body: string): Notice {

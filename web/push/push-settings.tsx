@@ -27,7 +27,7 @@ const obstacles: Readonly<Record<PushObstacle, string>> = {
 };
 
 /** The kinds with one more, or one less. */
-export function withKind(kinds: readonly PushKind[], kind: PushKind, isOn: boolean): readonly PushKind[] {
+function withKind(kinds: readonly PushKind[], kind: PushKind, isOn: boolean): readonly PushKind[] {
   const rest = kinds.filter((each) => each !== kind);
   return isOn ? [...rest, kind] : rest;
 }

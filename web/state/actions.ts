@@ -25,7 +25,7 @@ export const actions = computed<readonly Action[]>(() => [
 ]);
 
 /** Registers actions until the returned function is called. */
-export function registerActions(owner: string, list: readonly Action[]): () => void {
+function registerActions(owner: string, list: readonly Action[]): () => void {
   registered.value = new Map([...registered.value, [owner, list]]);
   return () => {
     if (registered.value.get(owner) !== list) return;

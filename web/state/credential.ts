@@ -36,7 +36,7 @@ export function openCredentialStore(store: KeyValue, legacy: Storage | null, bas
 }
 
 /** Reads what was stored: another version of the page may have written it. */
-export function readCredential(raw: unknown): Credential | null {
+function readCredential(raw: unknown): Credential | null {
   if (typeof raw !== "object" || raw === null || !("token" in raw) || typeof raw.token !== "string")
     return null;
   const device = "device" in raw && typeof raw.device === "string" ? raw.device : null;

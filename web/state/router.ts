@@ -7,7 +7,7 @@ import { signal } from "@preact/signals";
 export const path = signal(pathOf(location.hash));
 
 /** The path in a fragment; `/` where there is none. */
-export function pathOf(hash: string): string {
+function pathOf(hash: string): string {
   return hash.startsWith("#/") ? hash.slice(1) : "/";
 }
 

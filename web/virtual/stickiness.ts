@@ -8,7 +8,7 @@ export interface Stickiness {
 export const stuck: Stickiness = { isStuck: true, hasUnseen: false };
 
 /** So near to the end counts as there. */
-export const nearEndPx = 48;
+const nearEndPx = 48;
 
 /**
  * After the reader scrolled. Only they leave the end: a list that grew below a still viewport has not been left. They are

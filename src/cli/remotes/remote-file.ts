@@ -15,7 +15,7 @@ export interface KnownRemote {
 }
 
 /** The format of `remotes.json`, and how older ones become it. */
-export const remotesFormat: FileFormat = { version: 1, migrations: [] };
+const remotesFormat: FileFormat = { version: 1, migrations: [] };
 
 export type ParsedRemotes =
   | { readonly ok: true; readonly remotes: readonly KnownRemote[] }

@@ -48,7 +48,7 @@ export function openKeepAwake({ engine, changeLog, env, log }: OpenKeepAwakeOpti
 }
 
 /** True for a change with which a turn or a job began or ended. */
-export function tellsOfWork(change: Change): boolean {
+function tellsOfWork(change: Change): boolean {
   if (change.type === "event")
     return change.event.type === "turn_started" || change.event.type === "turn_finished";
   return change.type === "job_started" || change.type === "job_finished" || change.type === "agent_updated";

@@ -24,7 +24,7 @@ export interface BrowseQuery {
   readonly after?: string;
 }
 
-export const browseDefaultEntries = 500;
+const browseDefaultEntries = 500;
 /** A folder with more entries than this is listed in part; looking at all of them would take seconds. */
 const maxScanned = 50_000;
 const atOnce = 16;
@@ -150,7 +150,7 @@ function timeOf(ms: number): string | null {
 }
 
 /** By letters whatever their case, then by code units: a total order, the same on every machine. */
-export function compareNames(a: string, b: string): number {
+function compareNames(a: string, b: string): number {
   const [low, high] = [a.toLowerCase(), b.toLowerCase()];
   if (low !== high) return low < high ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;

@@ -44,11 +44,7 @@ export interface Permissions {
  * The request as every client gets it. In `summary` and `cwd` whatever is invisible is written out, newlines too; in
  * `input` as well, but newlines and tabs stay, since it may be shown in lines. The raw call is bound by `digest`.
  */
-export function describePermission(
-  call: PermissionToAsk,
-  requestId: string,
-  atMs: number,
-): PermissionRequest {
+function describePermission(call: PermissionToAsk, requestId: string, atMs: number): PermissionRequest {
   return {
     request_id: requestId,
     workspace: call.workspace,

@@ -28,7 +28,7 @@ export type LineAnalysis =
     };
 
 /** A longer line is not analysed: it asks. The parser is synchronous, so its input is bounded instead of its time. */
-export const maxLineChars = 16 * 1024;
+const maxLineChars = 16 * 1024;
 const maxVisibleCommands = 1_000;
 const maxVisibleDepth = 64;
 

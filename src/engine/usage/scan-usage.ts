@@ -8,7 +8,7 @@ const modelChars = 200;
 const maxBuckets = 2_000;
 
 /** Tokens and cost of one day (UTC) with one model. */
-export const UsageBucketSchema = Type.Object({
+const UsageBucketSchema = Type.Object({
   day: Type.String(),
   model: Type.Union([Type.String(), Type.Null()]),
   input_tokens: Count,

@@ -45,7 +45,7 @@ export async function loadWorkspaces(folder: string): Promise<LoadedWorkspaces> 
 }
 
 /** A tab that was on its way when the daemon died is in both files: it has arrived. */
-export function finishMoves(docs: readonly WorkspaceDoc[]): readonly WorkspaceDoc[] {
+function finishMoves(docs: readonly WorkspaceDoc[]): readonly WorkspaceDoc[] {
   const byId = new Map(docs.map((doc) => [doc.id, doc]));
   for (const doc of docs) {
     for (const tab of doc.tabs) {

@@ -47,7 +47,7 @@ export interface SnapshotViews {
 const semver = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 
 /** True when a client's version is a Sallyport version (semver.org) and not ours. */
-export function versionsDiffer(rawVersion: string | null, ours: string): boolean {
+function versionsDiffer(rawVersion: string | null, ours: string): boolean {
   return rawVersion !== null && rawVersion !== ours && semver.test(rawVersion);
 }
 

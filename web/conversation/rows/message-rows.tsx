@@ -78,6 +78,6 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export function attachmentIcon(kind: string): IconName {
+function attachmentIcon(kind: string): IconName {
   return kind === "image" ? "camera" : kind === "folder" ? "folder" : "file";
 }

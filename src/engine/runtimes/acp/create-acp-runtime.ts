@@ -26,7 +26,7 @@ const tools: NonNullable<AcpRuntime["tools"]> = [
 ];
 
 /** What its own process does is its own business: said where it asks for the first time, and on its tabs. */
-export function noteFor(title: string): string {
+function noteFor(title: string): string {
   return `${title} is a program of its own. Sallyport's rules and questions cover what it asks for; what it does inside its own process, and what the folder makes it run when a session opens, they do not.`;
 }
 

@@ -55,6 +55,6 @@ export async function removeSessionRecord(sessionsFolder: string, agent: string)
 }
 
 /** The id was checked: nothing else than a UUID reaches a path. */
-export function acpSessionPath(sessionsFolder: string, agent: string): string {
+function acpSessionPath(sessionsFolder: string, agent: string): string {
   return join(sessionsFolder, `${agent}.acp.json`);
 }

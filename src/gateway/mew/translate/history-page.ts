@@ -25,7 +25,7 @@ export interface HistoryPage {
 }
 
 /** The newest messages of a session take at most this much of JSON text. */
-export const historyBytes = 8 * 1024 * 1024;
+const historyBytes = 8 * 1024 * 1024;
 /** Most messages of one page, and how many where a client does not say. */
 export const pageMessages = 24;
 
@@ -96,7 +96,7 @@ export async function readHistoryPage(options: HistoryPageOptions): Promise<Hist
 }
 
 /** The index of the first message that still fits, counted from the newest. */
-export function cutHistory(
+function cutHistory(
   all: readonly HistoryMessage[],
   { maxMessages, maxBytes }: { readonly maxMessages: number; readonly maxBytes: number },
 ): number {
