@@ -38,7 +38,11 @@ export interface WriteTarget {
  * @param rawPath absolute
  * @throws SallyportError invalid_field (no absolute path, a folder in the file's place), path_refused, too_large
  */
-export async function findWriteTarget(rawPath: string, limits: WriteLimits): Promise<WriteTarget> {
+export function findWriteTarget(rawPath: string, limits: WriteLimits): Promise<WriteTarget> {
+  return refusing(() => findTarget(rawPath, limits));
+}
+
+async function findTarget(rawPath: string, limits: WriteLimits): Promise<WriteTarget> {
   const realPath = await realTarget(rawPath, limits);
   // Opening alone can do something to a device; the check that counts is the one on the opened file.
   const named = await lstat(realPath).catch(() => null);
@@ -65,13 +69,24 @@ export async function findWriteTarget(rawPath: string, limits: WriteLimits): Pro
  * The real path of a file or folder that somebody wants to write, move or delete. Nothing is opened or read, however large
  * it is. Throws as `findWriteTarget` does.
  */
-export async function realWriteTarget(rawPath: string, homeFolder: string): Promise<string> {
-  const realPath = await realTarget(rawPath, { homeFolder });
-  const named = await lstat(realPath).catch(() => null);
-  if (named?.isDirectory()) await checkFolder(realPath, { homeFolder });
-  else if (named?.isFile()) await checkFile(realPath, named, { homeFolder });
-  else if (named) throw refuse("it is not a regular file");
-  return realPath;
+export function realWriteTarget(rawPath: string, homeFolder: string): Promise<string> {
+  return refusing(async () => {
+    const realPath = await realTarget(rawPath, { homeFolder });
+    const named = await lstat(realPath).catch(() => null);
+    if (named?.isDirectory()) await checkFolder(realPath, { homeFolder });
+    else if (named?.isFile()) await checkFile(realPath, named, { homeFolder });
+    else if (named) throw refuse("it is not a regular file");
+    return realPath;
+  });
+}
+
+/** What is renamed or removed while it is looked at is no fault of ours: any error of the system is a refusal. */
+async function refusing<T>(look: () => Promise<T>): Promise<T> {
+  try {
+    return await look();
+  } catch (error) {
+    throw asRefusal(error);
+  }
 }
 
 async function realTarget(rawPath: string, limits: Pick<WriteLimits, "homeFolder">): Promise<string> {
@@ -103,16 +118,14 @@ async function readWhole(handle: FileHandle, limits: WriteLimits): Promise<Buffe
 export async function writeForAgent(target: WriteTarget, text: string, limits: WriteLimits): Promise<void> {
   const { realPath } = target;
   const folder = dirname(realPath);
-  try {
+  await refusing(async () => {
     const handle = await makeFolder(folder, limits);
     try {
       await replace(join(placeOf(handle, folder), basename(realPath)), realPath, text, limits);
     } finally {
       await handle.close();
     }
-  } catch (error) {
-    throw asRefusal(error);
-  }
+  });
 }
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -257,7 +270,7 @@ async function checkFile(
 function asRefusal(error: unknown): unknown {
   if (error instanceof SallyportError) return error;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ELOOP" || code === "ENOTDIR") return changed();
+  if (code === "ELOOP" || code === "ENOTDIR" || code === "ENOENT") return changed();
   if (code === "ENOSPC" || code === "EDQUOT")
     return new SallyportError("disk_full", "There is no room on the disk for this file.", { cause: error });
   return refuse(`it cannot be written (${code ?? "unknown error"})`, error);

@@ -16,12 +16,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   findWriteTarget,
   type WriteLimits,
   writeForAgent,
 } from "../../../src/engine/files/write-for-agent.ts";
+import { SallyportError } from "../../../src/errors.ts";
 
 let base = "";
 let home = "";
@@ -116,6 +118,43 @@ describe("writing a file for an agent", () => {
     symlinkSync(home, join(project, "src"));
     await expect(writeForAgent(target, "x", limits)).rejects.toMatchObject({ field: "path" });
     expect(existsSync(join(home, "config.toml"))).toBe(false);
+  });
+
+  it("race: a folder that is swapped all the time for a link into the home ends in refusals, never in a fault", async () => {
+    const folder = join(project, "src");
+    mkdirSync(folder);
+    let over = false;
+    // A write may make the folder while it is away: that is cleared out of the way.
+    const attempt = (step: () => void): void => {
+      try {
+        step();
+      } catch (error) {
+        expect(["EEXIST", "ENOTEMPTY", "EISDIR"]).toContain((error as NodeJS.ErrnoException).code);
+      }
+    };
+    const swapping = (async () => {
+      while (!over) {
+        attempt(() => renameSync(folder, `${folder}.old`));
+        await nextTurn();
+        attempt(() => symlinkSync(home, folder));
+        await nextTurn();
+        attempt(() => rmSync(folder, { recursive: true, force: true }));
+        attempt(() => renameSync(`${folder}.old`, folder));
+        await nextTurn();
+      }
+    })();
+    const faults: unknown[] = [];
+    for (let each = 0; each < 400; each += 1) {
+      const path = join(folder, "made", `deep${each}`, "a.txt");
+      await write(path, "x").catch((error: unknown) => {
+        if (!(error instanceof SallyportError)) faults.push(error);
+      });
+    }
+    over = true;
+    await swapping;
+    expect(faults).toEqual([]);
+    expect(readdirSync(home).sort()).toEqual(["daemon.token", "jobs"]);
+    expect(readdirSync(join(home, "jobs"))).toEqual([]);
   });
 
   it("swapped file: refuses a file that became a link after it was judged", async () => {
