@@ -33,11 +33,6 @@ let session: Session | null = null;
 /** Other windows of this page: one that pairs, pairs them all. */
 const others = "BroadcastChannel" in window ? new BroadcastChannel(`sallyport ${base}`) : null;
 
-/** False when this browser stores nothing, so that the page must be paired again when it is closed. */
-function isLasting(): boolean {
-  return credentials.isLasting;
-}
-
 /** Takes the secret out of the address, before anything else can fail, and begins. */
 export function startPage(): void {
   const take = (): Entry => {

@@ -10,7 +10,6 @@ export interface CredentialStore {
   get(): Promise<Credential | null>;
   set(credential: Credential): Promise<void>;
   forget(): Promise<void>;
-  readonly isLasting: boolean;
 }
 
 const key = "credential";
@@ -29,9 +28,6 @@ export function openCredentialStore(store: KeyValue, legacy: Storage | null, bas
     },
     set: (credential) => store.set(key, credential),
     forget: () => store.delete(key),
-    get isLasting() {
-      return store.isLasting;
-    },
   };
 }
 
