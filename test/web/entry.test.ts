@@ -100,11 +100,12 @@ describe("describeBrowser", () => {
 
 describe("openCredentialStore", () => {
   it("keeps the token as long as the page lives where the browser stores nothing", async () => {
-    const store = openCredentialStore(openKeyValue("http://h/"), null, "http://h/");
+    const keyValue = openKeyValue("http://h/");
+    const store = openCredentialStore(keyValue, null, "http://h/");
     const credential = { token: "spd_x", device: "d1" };
     await store.set(credential);
     expect(await store.get()).toEqual(credential);
-    expect(store.isLasting).toBe(false);
+    expect(keyValue.isLasting).toBe(false);
     await store.forget();
     expect(await store.get()).toBeNull();
   });

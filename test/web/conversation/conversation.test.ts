@@ -259,7 +259,7 @@ describe("the composer", () => {
     await input(page).fill("half a thou");
     await visit(page, `/agent/${other}`);
     expect(await input(page).inputValue()).toBe("");
-    await page.waitForTimeout(600);
+    await expect.poll(() => page.evaluate(() => JSON.stringify(localStorage))).toContain("half a thou");
     await page.reload();
     await visit(page, `/agent/${agent}`);
     expect(await input(page).inputValue()).toBe("half a thou");
