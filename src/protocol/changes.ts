@@ -77,6 +77,8 @@ const SnapshotPrincipalSchema = Type.Object({
   device: nullable(Id),
   scopes: list(ScopeSchema),
 });
+/** Published by the client library. */
+export type SnapshotPrincipal = Static<typeof SnapshotPrincipalSchema>;
 
 const engineFields = {
   rev: Count,
