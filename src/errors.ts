@@ -1,4 +1,4 @@
-/** Every code an error may carry on the wire, with its HTTP status (wire.md, "Errors and close codes"). */
+/** Every code an error may carry on the wire, with its HTTP status (docs/errors.md). */
 export const errorStatus = {
   bad_request: 400,
   bad_host: 400,
@@ -65,7 +65,7 @@ export class SallyportError extends Error {
   }
 }
 
-/** The body of an error on REST and the native socket: `{"type":"error",…}` (wire.md). */
+/** The body of an error on REST and the native socket: `{"type":"error",…}`. */
 export interface ErrorBody {
   readonly type: "error";
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
 import type { Scope } from "../protocol/scopes.ts";
 
-/** `local` only if every sign says so (design section 2); everything else is `remote`. Being local is not a credential. */
+/** `local` only if every sign says so (docs/adr/0001); everything else is `remote`. Being local is not a credential. */
 export type RequestClass = "local" | "remote";
 
 /** Who the credential says is calling. */

@@ -18,7 +18,7 @@ const admin: ScopeRow = { needs: ["admin"] };
 /** A paired device may always do this to itself; the handler checks whose it is. */
 const anyDevice: ScopeRow = { needs: [] };
 
-/** A mode in which something runs without a further question needs `drive` and `approve` (design section 3). */
+/** A mode in which something runs without a further question needs `drive` and `approve` (docs/adr/0003). */
 const modeEscalates = (input: Readonly<Record<string, unknown>>): readonly Scope[] =>
   input.mode === "edits" || input.mode === "autopilot" ? ["approve"] : [];
 

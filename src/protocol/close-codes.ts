@@ -1,4 +1,4 @@
-/** WebSocket close codes of the native dialect and what a client does about each (wire.md). */
+/** WebSocket close codes of the native dialect and what a client does about each (docs/protocol.md, "Errors and close codes"). */
 export const closeCodes = {
   /** Shutdown or restart, after a `shutdown` message: reconnect with back-off. */
   goingAway: 1001,

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { limits } from "./limits.ts";
 import { AwakeModeSchema, DecisionSchema, ModeSchema } from "./objects.ts";
 
-/** Commands of the native dialect, over the socket and `POST /api/command`. Unknown extra fields are ignored (wire.md: "more fields may be added"). */
+/** Commands of the native dialect, over the socket and `POST /api/command`. Unknown extra fields are ignored: more may be added. */
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const JobId = Type.String({ minLength: 1, maxLength: 64 });
 const Label = Type.String({ maxLength: limits.labelChars });

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { BySchema, DecisionSchema, PermissionRequestSchema, QuestionSchema } from "./objects.ts";
 
-/** Agent events (wire.md, "Prompts, events, approvals"). The envelope adds `agent`, `seq` and `at`; deltas are not kept in transcripts. */
+/** Agent events (docs/protocol.md, "Events of an agent"). The envelope adds `agent`, `seq` and `at`; deltas are not kept in transcripts. */
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 const Id = Type.String();

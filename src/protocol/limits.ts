@@ -1,4 +1,4 @@
-/** Bounds on everything that comes from outside (design section 2). Names carry the unit. */
+/** Bounds on everything that comes from outside. Names carry the unit. */
 export const limits = {
   headerBlockBytes: 16 * 1024,
   headerLines: 100,

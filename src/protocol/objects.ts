@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ScopeSchema } from "./scopes.ts";
 
-/** Objects that snapshots, changes and REST answers share (wire.md). Every one is flat, in snake_case, with `null` for unknown. */
+/** Objects that snapshots, changes and REST answers share (docs/protocol.md). Every one is flat, in snake_case, with `null` for unknown. */
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 const Id = Type.String();
@@ -119,7 +119,7 @@ export const PermissionRequestSchema = Type.Object({
   request_id: Id,
   workspace: Id,
   tab: Id,
-  /** Agent, turn and call are null when a device without `approve` asked for a job (design section 3). */
+  /** Agent, turn and call are null when a device without `approve` asked for a job. */
   agent: nullable(Id),
   turn: nullable(Id),
   call_id: nullable(Type.String()),
@@ -181,7 +181,7 @@ export const JobSchema = Type.Object({
 });
 export type Job = Static<typeof JobSchema>;
 
-/** One chunk of a job's log, the same object on the socket and over REST (wire.md, "Jobs"). */
+/** One chunk of a job's log, the same object on the socket and over REST. */
 export const JobOutputSchema = Type.Object({
   type: Type.Literal("job_output"),
   job: Type.String(),

@@ -34,7 +34,7 @@ export interface JobRead {
   readonly tail?: number;
 }
 
-/** Background processes that outlive the daemon (design section 4, "Jobs"; wire.md, "Jobs"). All throw `SallyportError`. */
+/** Background processes that outlive the daemon (docs/adr/0004). All throw `SallyportError`. */
 export interface Jobs {
   /** Starts a process group of its own whose output goes straight to `jobs/<id>.log`. A command that cannot start: `state: "failed"`. */
   start(spec: JobSpec, beforeSpawn?: () => void): Promise<Job>;
