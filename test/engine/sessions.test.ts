@@ -118,6 +118,29 @@ describe("readSession", () => {
     expect(page.damaged_records).toBe(4);
   });
 
+  it("skips and counts records that say what they are and are not, and gives those of a type to come", async () => {
+    const agent = await turns(1);
+    await at.engine.close();
+    const path = join(at.home, "sessions", `${agent}.jsonl`);
+    const before = await at.transcript(agent);
+    const envelope = { agent, at: "2026-01-01T00:00:00.000Z", seq: 0 };
+    const damaged = [
+      { type: "user_message", turn: newId(), text: { a: 1 }, attachments: 7, by: null },
+      { type: "user_message", turn: newId(), text: "x", attachments: [null] },
+      { type: "assistant_message", message: null },
+      { type: "tool_started", call_id: null },
+      { type: "tool_finished", call_id: "c", output: 3, millis: "x", diff: 4 },
+      { type: "turn_finished" },
+    ];
+    const unknown = { ...envelope, type: "of_next_year", anything: [] };
+    const lines = [...damaged.map((body) => ({ ...envelope, ...body })), unknown];
+    await appendFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    await at.restart();
+    const page = await at.engine.readSession(agent, {});
+    expect(page.records).toEqual([...before, unknown]);
+    expect(page.damaged_records).toBe(damaged.length);
+  });
+
   it("follows no link: a session that is one is not read", async () => {
     const id = newId();
     await symlink(join(at.home, "state.json"), join(at.home, "sessions", `${id}.jsonl`));

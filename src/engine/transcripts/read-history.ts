@@ -1,7 +1,7 @@
 import { walkJsonlBackwards } from "../../lib/jsonl-read.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { engineLimits } from "../engine-limits.ts";
-import { isEvent } from "./read-session.ts";
+import { isEvent } from "./is-event.ts";
 import { transcriptPath } from "./transcript.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function readHistory(sessionsFolder: string, agent: string): Promis
     (record) => {
       if (!isEvent(record)) return "go_on";
       if (record.type === "cleared") return "stop";
-      // `isEvent` looked at the envelope; a type that we do not know is the runtime's to ignore.
+      // `isEvent` looked at it; a type that we do not know is the runtime's to ignore.
       records.push(record as unknown as AgentEvent);
       const full = records.length >= engineLimits.historyRecords;
       return record.type === "compacted" || full ? "stop" : "go_on";

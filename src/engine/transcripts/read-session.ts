@@ -1,12 +1,13 @@
 import { SallyportError } from "../../errors.ts";
 import { isId } from "../../lib/ids.ts";
-import { type JsonRecord, readJsonlPage } from "../../lib/jsonl-read.ts";
+import { readJsonlPage } from "../../lib/jsonl-read.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { orRefuse } from "../disk-refusal.ts";
 import type { SessionPage } from "../engine.ts";
 import { engineLimits } from "../engine-limits.ts";
 import { noSession } from "../not-found.ts";
 import type { Announcer } from "./announcer.ts";
+import { isEvent } from "./is-event.ts";
 import type { Streaming } from "./streaming.ts";
 import { transcriptPath } from "./transcript.ts";
 
@@ -58,21 +59,11 @@ export async function readSession(options: ReadSessionOptions): Promise<SessionP
   );
   if (!page && !options.isKnown) throw noSession();
   return {
-    // `isEvent` looked at the envelope; a type that we do not know is the client's to ignore.
+    // `isEvent` looked at them; a type that we do not know is the client's to ignore.
     records: (page?.records ?? []) as unknown as readonly AgentEvent[],
     before: page?.before ?? null,
     seq,
     streaming,
     damaged_records: page?.damaged ?? 0,
   };
-}
-
-/** True for a record with the envelope of an event. */
-export function isEvent(record: JsonRecord): boolean {
-  return (
-    typeof record.type === "string" &&
-    typeof record.agent === "string" &&
-    typeof record.at === "string" &&
-    Number.isSafeInteger(record.seq)
-  );
 }
