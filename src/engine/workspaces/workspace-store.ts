@@ -62,6 +62,8 @@ export interface WorkspaceStoreOptions {
   readonly folder: string;
   readonly docs: readonly WorkspaceDoc[];
   readonly report: (problem: string) => void;
+  /** How long `patchSoon` gathers changes, and the pause after a save that failed. Default 2 s. */
+  readonly saveAfterMs?: number;
 }
 
 interface Held {
@@ -202,9 +204,11 @@ export function createWorkspaceStore(options: WorkspaceStoreOptions): WorkspaceS
     entry.saveTimer ??= setTimeout(() => {
       entry.saveTimer = null;
       update(id, (doc) => doc).catch((error: Error) => {
-        options.report(`workspace ${id} could not be saved: ${error.message}`);
+        options.report(`workspace ${id} could not be saved, and is tried again: ${error.message}`);
+        // Nobody else would write it before the next change.
+        if (held.get(id) === entry) saveSoon(id, entry);
       });
-    }, saveSoonMs).unref();
+    }, options.saveAfterMs ?? saveSoonMs).unref();
   }
 
   return {
