@@ -5,6 +5,8 @@ export interface LineReader {
   peek(): string | null;
   /** Passes over bytes without making lines of them; false, and nothing is taken, where `word` is in a line of theirs. */
   skip(bytes: Buffer, word: string): boolean;
+  /** Forgets what stands there without an end: what follows it is not its end. */
+  drop(): void;
 }
 
 const lineFeed = 0x0a;
@@ -53,6 +55,7 @@ export function createLineReader(maxLength: number): LineReader {
       hold(bytes.subarray(from), lines);
       return lines;
     },
+    drop: clear,
     peek: () => (held.length > shown ? held.toString("utf8") : null),
     skip(bytes, word) {
       const edge = Buffer.concat([held.subarray(-word.length), bytes.subarray(0, word.length)]);

@@ -13,7 +13,7 @@ const growingLooks = 10;
 const cutBytes = 4 * 1024 * 1024;
 /** Read in one look; what is more is for the next one. */
 const maxLookBytes = 16 * 1024 * 1024;
-/** Beyond this the middle of a flood is left out: the file must stay small, and what a tool says last matters most. */
+/** Beyond this the middle of a flood is left out: the file must stay small, and what a tool says first and last matters most. */
 const maxBehindBytes = 64 * 1024 * 1024;
 const keptBytes = 256 * 1024;
 /** Passed on in one look; of more lines only those that may hold an address, and not without end. */
@@ -51,7 +51,12 @@ export function tailOutput(path: string, { onLine, secrets }: TailOptions): Tail
     if (size < offset) offset = 0;
     const stands = size === offset;
     const skips = size - offset > maxBehindBytes;
-    if (skips) offset = size - keptBytes;
+    if (skips) {
+      // A tool may have said all that it has to say before the flood began.
+      await readTo(file, offset + keptBytes);
+      lines.drop();
+      offset = size - keptBytes;
+    }
     await readTo(file, Math.min(size, offset + maxLookBytes));
     showPartial(stands);
     if (offset < size) return true;

@@ -48,6 +48,15 @@ describe("tailOutput", () => {
     expect(lines.length).toBeLessThan(20_000);
   });
 
+  it("flood: an address before more than is ever read is heard, and none is made of what stands at the two ends of the gap", async () => {
+    await writeFile(path, `at https://one.example\n${"x".repeat(400_000)}`);
+    for (let part = 0; part < 3; part++) await appendFile(path, `${"y".repeat(30_000_000)}\n`);
+    follow();
+    await heard("at https://one.example");
+    await vi.waitFor(async () => expect((await stat(path)).size).toBe(0), { timeout: 10_000 });
+    expect(lines.filter((line) => line.includes("x") && line.includes("y"))).toEqual([]);
+  });
+
   it("a flood of addresses passes on a bounded number of lines at a time", async () => {
     await writeFile(path, "https://x.example\n".repeat(500_000));
     follow();
