@@ -77,6 +77,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const mine = (async () => {
       // Another one's failure is told to whoever asked for it.
       await before?.catch(() => undefined);
+      await library.session(id);
       await recordTitle(id, title, actor);
     })();
     writing.set(id, mine);
@@ -107,8 +108,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     list: (max) => library.newestSessions(max),
     async update({ session: id, title, pinned, archived }, actor) {
       committing(actor)();
-      await library.session(id);
-      if (title !== undefined) await setTitle(id, title, actor);
+      // Whoever asks for a title later is written later: nothing is waited for before it has its place.
+      if (title === undefined) await library.session(id);
+      else await setTitle(id, title, actor);
       if (pinned !== undefined || archived !== undefined)
         await flags.set(
           id,
