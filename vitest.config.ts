@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // Most of the time a test waits for a process or a browser: one more than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
     reporters: process.env.CI ? ["default", "json"] : ["default"],
     outputFile: { json: "coverage/test-results.json" },
   },
