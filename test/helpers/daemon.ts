@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { watch } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Answer, type RequestOptions, request } from "./http.ts";
@@ -135,8 +135,22 @@ export async function disposeDaemons(): Promise<void> {
       await exited;
     }),
   );
+  for (const home of homes) await endJobs(home);
   for (const home of homes) await rm(home, { recursive: true, force: true, maxRetries: 3 });
   homes.clear();
+}
+
+/** Ends the jobs of a home whose daemon is gone: they outlive it, as they should, and would outlive the tests too. */
+async function endJobs(home: string): Promise<void> {
+  const folder = join(home, "jobs");
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.endsWith(".json")) continue;
+    const { id, pid, ended } = JSON.parse(await readFile(join(folder, name), "utf8").catch(() => "{}"));
+    if (ended !== null || typeof pid !== "number") continue;
+    // Its number may be another's by now.
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    if (environment.includes(`SALLYPORT_JOB=${id}`)) process.kill(-pid, "SIGKILL");
+  }
 }
 
 function cleanEnvironment(): NodeJS.ProcessEnv {
