@@ -277,7 +277,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     readSession: createSessionReader({ store, agents, announcer, recover, sessionsFolder, report }),
     close() {
       closing ??= Promise.resolve().then(async () => {
-        await shutDown({ agents, receipts, store, runtimes, report });
+        await shutDown({ agents, receipts, store, state, runtimes, report });
         await library.close();
         stopJobs();
       });

@@ -1,3 +1,4 @@
+import type { StateFile } from "../lib/state-file.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { TurnEndReason } from "./agents/live-agent.ts";
 import { engineLimits } from "./engine-limits.ts";
@@ -9,6 +10,7 @@ export interface ShutDownOptions {
   readonly agents: Agents;
   readonly receipts: ReceiptStore;
   readonly store: WorkspaceStore;
+  readonly state: Pick<StateFile, "drained">;
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly report: (problem: string) => void;
 }
@@ -34,4 +36,6 @@ export async function shutDown(options: ShutDownOptions): Promise<void> {
   await options.store
     .close()
     .catch((error: Error) => report(`workspaces could not be saved: ${error.message}`));
+  // Which workspace was used last is written without anybody waiting for it.
+  await options.state.drained();
 }

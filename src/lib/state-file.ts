@@ -22,6 +22,8 @@ export interface StateFile {
    * each sees the one before. When the disk refuses, the promise rejects and the section stays what it was.
    */
   update(section: string, change: (current: unknown) => unknown): Promise<void>;
+  /** Resolves when what was to be written so far is written, or refused. Never rejects. */
+  drained(): Promise<void>;
   /** The error for a section that its owner cannot parse. */
   damaged(section: string): StateFileError;
 }
@@ -47,6 +49,7 @@ export async function openStateFile(options: { readonly path: string }): Promise
         sections = next;
       });
     },
+    drained: queue.drained,
     damaged: (section) => damagedError(path, `its section "${section}" is damaged`),
   };
 }

@@ -441,6 +441,12 @@ describe("launch", () => {
     expect(at.engine.places.last()).toBe(other.workspace);
   });
 
+  it("is known as the last used one after an end that follows at once, with nothing left to be written", async () => {
+    const { workspace } = await launch({ workspace: "new" });
+    await at.engine.close();
+    expect(JSON.parse(await readFile(join(at.home, "state.json"), "utf8")).last_workspace).toBe(workspace);
+  });
+
   it("takes a workspace by name or id, and makes one that has a new name", async () => {
     const two = await create("two");
     const cwd = await folder("api");
