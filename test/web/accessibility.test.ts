@@ -48,6 +48,8 @@ async function openPaired(options: BrowserContextOptions = {}, from = browser): 
   await open(options, from);
   await page.goto(await seeded.pairingLink());
   await page.getByText("Live", { exact: true }).waitFor();
+  // The page itself comes in a file of its own.
+  await page.locator("main h1").first().waitFor();
 }
 
 const addresses = (): string[] => [
@@ -179,7 +181,7 @@ describe("the keyboard", () => {
     await openPaired({ viewport: viewports.desk });
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
     await page.getByRole("link", { name: "Jobs", exact: true }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Jobs");
   });
