@@ -80,6 +80,8 @@ describe("GET answers of a real daemon", () => {
     };
     let checked = 0;
     for (const [path, operations] of Object.entries(document.paths)) {
+      // Only a device that was sent a push has the id of one: the tests of push read it.
+      if (path === "/api/push/messages/{id}") continue;
       const schema = operations.get?.responses[200]?.content?.["application/json"].schema;
       if (!operations.get || !schema) continue;
       const id = path.startsWith("/api/jobs") ? ids.job : ids.agent;
