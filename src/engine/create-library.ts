@@ -151,7 +151,7 @@ export function createLibrary(options: LibraryOptions): Library & SessionLibrary
       await options.flags.forget(id);
     },
     async session(id) {
-      checkSessionId(id);
+      checkSessionId(id, "session");
       await orRefuse(index.refresh());
       await orRefuse(index.recheck([id]));
       const facts = index.get(id);

@@ -97,6 +97,11 @@ const wellFormed = (type: CommandType): Json => {
     mode: type === "keep_awake" ? "off" : "ask",
     images: [],
     attachments: [],
+    thinking: null,
+    session: ids.agent,
+    title: "title",
+    pinned: false,
+    archived: false,
   };
   // These two exclude each other, or another field.
   const absent: Partial<Record<CommandType, readonly string[]>> = {

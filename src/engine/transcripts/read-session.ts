@@ -23,9 +23,13 @@ export interface ReadSessionOptions {
   readonly limit: number | undefined;
 }
 
-/** Refuses what is no id before it can reach a path. Throws `not_found`. */
-export function checkSessionId(rawId: string): void {
-  if (!isId(rawId)) throw noSession();
+/**
+ * Refuses what is no id before it can reach a path. Throws `not_found`.
+ *
+ * @param field as the caller's request calls it; none where it is part of the path
+ */
+export function checkSessionId(rawId: string, field?: "session"): void {
+  if (!isId(rawId)) throw noSession(field);
 }
 
 /**
