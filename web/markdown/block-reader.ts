@@ -30,27 +30,37 @@ export function createBlockReader(): BlockReader {
     links = {};
   }
 
+  function readOpenEnd(text: string): readonly Block[] {
+    const open = lexBlocks(text.slice(closedText.length), links);
+    const count = closedCount(open.tokens);
+    const tokens = open.tokens.slice(0, count);
+    closed = [...closed, ...tokens.map((token) => ({ token, isClosed: true }))];
+    closedText += tokens.map(({ raw }) => raw).join("");
+    links = open.links;
+    return [...closed, ...open.tokens.slice(count).map((token) => ({ token, isClosed: false }))];
+  }
+
+  /**
+   * Once, at the end, from its beginning: a line may change a block far before it (a table's second line makes its first
+   * one a head), and a name that was given later counts for links that stand before it.
+   */
+  function readWhole(text: string): readonly Block[] {
+    const whole = lexBlocks(text, {});
+    const before = Object.keys(whole.links).length === 0 ? closed : [];
+    restart();
+    return whole.tokens.map((token, index) => {
+      const known = before[index];
+      const isSame = known?.token.type === token.type && known.token.raw === token.raw;
+      return isSame && known !== undefined ? known : { token, isClosed: true };
+    });
+  }
+
   return {
     read(rawText, isWhole) {
       const text = withLineFeeds(rawText.slice(0, maxMarkdownChars), isWhole);
       if (last !== null && last.text === text && last.isWhole === isWhole) return last.blocks;
       if (!text.startsWith(closedText)) restart();
-      // A name that was given later counts for links that stand before it.
-      if (isWhole && Object.keys(links).length > 0) restart();
-      const open = lexBlocks(text.slice(closedText.length), links);
-      const blocks = open.tokens.map((token) => ({ token, isClosed: isWhole }));
-      if (!isWhole) {
-        const count = closedCount(open.tokens);
-        const newlyClosed = blocks.slice(0, count).map(({ token }) => ({ token, isClosed: true }));
-        closed = [...closed, ...newlyClosed];
-        closedText += open.tokens
-          .slice(0, count)
-          .map(({ raw }) => raw)
-          .join("");
-        blocks.splice(0, count);
-      }
-      links = open.links;
-      last = { text, isWhole, blocks: [...closed, ...blocks] };
+      last = { text, isWhole, blocks: isWhole ? readWhole(text) : readOpenEnd(text) };
       return last.blocks;
     },
   };

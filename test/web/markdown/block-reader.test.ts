@@ -34,6 +34,19 @@ describe("createBlockReader", () => {
     );
   });
 
+  it("lets a line change a block far before it", () => {
+    const reader = createBlockReader();
+    const text = "a\n1.\n|-|a";
+    for (let end = 1; end <= text.length; end += 1) reader.read(text.slice(0, end), false);
+    expect(raws(reader.read(text, true))).toEqual(raws(lexBlocks(text).tokens.map((token) => ({ token }))));
+  });
+
+  it("keeps the objects of closed blocks when the text is whole", () => {
+    const reader = createBlockReader();
+    const [first] = reader.read("# A\n\nb\n\nc\n\nd", false);
+    expect(reader.read("# A\n\nb\n\nc\n\nd", true)[0]).toBe(first);
+  });
+
   it("keeps the objects of blocks that are closed", () => {
     const reader = createBlockReader();
     const text = "# A\n\nb\n\n- c\n- d\n\n```\ne\n";
