@@ -307,12 +307,14 @@ describe("the composer", () => {
     await page.keyboard.press("Enter");
     expect(await input(page).inputValue()).toBe("/fix ");
     await input(page).pressSequentially("@sr");
-    await page.getByRole("option", { name: /src\// }).waitFor();
+    await page.getByRole("option", { name: /src\//, selected: true }).waitFor();
     await page.keyboard.press("Tab");
+    await expect.poll(() => input(page).inputValue()).toBe("/fix @src/");
     await page.getByRole("option", { name: "server.ts" }).waitFor();
     await page.keyboard.press("ArrowDown");
+    await page.getByRole("option", { name: "store.ts", selected: true }).waitFor();
     await page.keyboard.press("Enter");
-    expect(await input(page).inputValue()).toBe("/fix @src/store.ts ");
+    await expect.poll(() => input(page).inputValue()).toBe("/fix @src/store.ts ");
     await page.getByRole("list", { name: "Attached" }).getByText("src/store.ts").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press("Enter");
