@@ -1,14 +1,10 @@
+import { endGroupFunctions, survivedSignals } from "../lib/end-group-script.ts";
+
 /** In the environment of a tool and of all that it starts: which run they belong to. Not a name that a tool reads itself. */
 export const runMark = "SP_TUNNEL_RUN";
 
-/** Every signal that somebody may send to the group and that must not stop the watchdog from doing its work. */
-const survived = "HUP INT QUIT TERM USR1 USR2 ALRM PIPE";
 /** How long a handed-over tunnel waits for the daemon that follows. */
 const handOverSeconds = 30;
-/** Fifths of a second between SIGTERM and SIGKILL. */
-const graceSteps = 15;
-/** How often SIGKILL is repeated for processes that left the group and fork on. */
-const sweeps = 10;
 
 /**
  * The leader of a tunnel's process group. `$1` is a name for a pipe in the file system, `$2` the file for the exit status,
@@ -22,27 +18,14 @@ const sweeps = 10;
  * - A process that left the group (setsid) is found by its mark in the environment (Linux), and ended with it.
  * - Signals are caught, not ignored: an ignored signal is inherited, and the program would be deaf.
  */
-const script = `trap : ${survived}
+const script = `trap : ${survivedSignals}
 umask 077
 _sp_pipe=$1 _sp_exit=$2
 shift 2
-_sp_strays() {
-  _sp_signal=$1 _sp_found=1
-  for _sp_path in $(trap '' ${survived}; grep -l -F -- "${runMark}=$${runMark}" /proc/[0-9]*/environ); do
-    _sp_pid=\${_sp_path#/proc/} _sp_pid=\${_sp_pid%/environ}
-    read -r _sp_stat <"/proc/$_sp_pid/stat" || continue
-    set -- \${_sp_stat##*) }
-    [ "$1" != Z ] && [ "$3" != "$$" ] && kill -s "$_sp_signal" "$_sp_pid" && _sp_found=0
-  done
-  return "$_sp_found"
-}
-_sp_sweep() {
-  _sp_step=0
-  while [ "$_sp_step" -lt ${sweeps} ] && _sp_strays KILL; do _sp_step=$((_sp_step + 1)); done
-}
+${endGroupFunctions(`${runMark}=$${runMark}`)}
 exec 3<&0 </dev/null
 (
-trap : ${survived}
+trap : ${survivedSignals}
 exec >/dev/null 2>&1
 PATH=$PATH:/usr/bin:/bin
 while :; do
@@ -52,18 +35,13 @@ while :; do
   [ "$_sp_code" -eq 0 ] && [ "$_sp_word" = handover ] || break
   rm -f "$_sp_pipe"
   mkfifo -m 600 "$_sp_pipe" || break
-  ( trap - ${survived}; sleep ${handOverSeconds}; echo late >"$_sp_pipe" ) &
+  ( trap - ${survivedSignals}; sleep ${handOverSeconds}; echo late >"$_sp_pipe" ) &
   _sp_timer=$!
   exec 3<"$_sp_pipe"
   rm -f "$_sp_pipe"
   kill "$_sp_timer"
 done
-kill -s TERM -- "-$$"
-_sp_strays TERM
-_sp_step=0
-while [ "$_sp_step" -lt ${graceSteps} ]; do sleep 0.2; _sp_step=$((_sp_step + 1)); done
-_sp_sweep
-kill -s KILL -- "-$$"
+_sp_end_group
 ) &
 "$@" 3<&- &
 _sp_child=$!
@@ -75,8 +53,7 @@ while :; do
 done
 PATH=$PATH:/usr/bin:/bin
 echo "$_sp_code" >"$_sp_exit.tmp" && mv -f "$_sp_exit.tmp" "$_sp_exit"
-_sp_sweep
-kill -s KILL -- "-$$"
+_sp_finish_group
 `;
 
 /** Arguments for `/bin/sh` that run `words` under the watchdog, with `runMark` in its environment. Both paths must be absolute. */
