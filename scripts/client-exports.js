@@ -1,7 +1,7 @@
 /** What `sallyport/client` offers, by the file of src/client or src/protocol that has it. Everything else is ours to change. */
 export const clientExports = {
   "client/create-client.ts": ["createClient", "ClientOptions", "ConnectedClient"],
-  "client/live-client.ts": ["StoppedError", "Client", "ClientStatus"],
+  "client/client.ts": ["StoppedError", "Client", "ClientStatus"],
   "client/what-next.ts": ["StopReason"],
   "client/prompt-outbox.ts": ["PromptInput", "PromptOptions", "PromptReceipt"],
   "client/connection.ts": ["JobMore"],

@@ -1,5 +1,5 @@
 import { AnswerError } from "../client/answer-error.ts";
-import type { Client } from "../client/live-client.ts";
+import type { Client } from "../client/client.ts";
 import type { CommandInput } from "../client/replies.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AnswerDesk, AnswerDeskOptions } from "./answer-desk.ts";

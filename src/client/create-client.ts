@@ -1,6 +1,7 @@
 import { UnreachableError } from "./answer-error.ts";
 import { readBase } from "./base-address.ts";
-import { type Client, createLiveClient } from "./live-client.ts";
+import type { Client } from "./client.ts";
+import { createLiveClient } from "./live-client.ts";
 import type { Random } from "./random.ts";
 import { createRest, type Rest, type SendHttp } from "./rest.ts";
 import { sendWithFetch, type WebSocketConstructor, webSocketOpener } from "./web-transport.ts";

@@ -1,6 +1,6 @@
 import type { JobOutput } from "../protocol/objects.ts";
 import { AnswerError, UnreachableError } from "./answer-error.ts";
-import type { Client } from "./live-client.ts";
+import type { Client } from "./client.ts";
 
 /** A look now and then, in case that what was to tell of more was lost on the way. */
 const lookAgainMs = 5_000;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Client } from "../../src/client/client.ts";
 import { followJob } from "../../src/client/follow-job.ts";
-import { type Client, createLiveClient } from "../../src/client/live-client.ts";
+import { createLiveClient } from "../../src/client/live-client.ts";
 import { type FakeServer, fakeServer, jobRow, snapshotOf } from "./fake-socket.ts";
 
 let server: FakeServer;

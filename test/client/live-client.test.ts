@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Client, ClientStatus } from "../../src/client/live-client.ts";
+import type { Client, ClientStatus } from "../../src/client/client.ts";
 import { createLiveClient } from "../../src/client/live-client.ts";
 import type { Change, MissedChanges } from "../../src/protocol/changes.ts";
 import {

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { AnswerError } from "../../src/client/answer-error.ts";
-import type { Client } from "../../src/client/live-client.ts";
+import type { Client } from "../../src/client/client.ts";
 import type { PromptInput, PromptOptions, PromptReceipt } from "../../src/client/prompt-outbox.ts";
 import { randomHex } from "../../src/client/random.ts";
 import { errorText } from "./error-text.ts";

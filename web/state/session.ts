@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { ClientStatus } from "../../src/client/client.ts";
 import { type ConnectedClient, createClient } from "../../src/client/create-client.ts";
-import type { ClientStatus } from "../../src/client/live-client.ts";
 import type { CommandInput, ReplyTo } from "../../src/client/replies.ts";
 import type { Rest } from "../../src/client/rest.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";

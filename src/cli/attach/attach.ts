@@ -1,4 +1,5 @@
-import { createLiveClient, StoppedError } from "../../client/live-client.ts";
+import { StoppedError } from "../../client/client.ts";
+import { createLiveClient } from "../../client/live-client.ts";
 import { openAnswerDesk } from "../answer-desk.ts";
 import { CliError, exitCodes, failedError, usageError } from "../cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "../command.ts";

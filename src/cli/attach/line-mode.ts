@@ -1,4 +1,4 @@
-import type { Client, ClientStatus } from "../../client/live-client.ts";
+import type { Client, ClientStatus } from "../../client/client.ts";
 import type { Rest } from "../../client/rest.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Change, Snapshot } from "../../protocol/changes.ts";

@@ -1,4 +1,4 @@
-import type { Client } from "../../client/live-client.ts";
+import type { Client } from "../../client/client.ts";
 import { modes, type TabWithAgents } from "../../protocol/objects.ts";
 import { stateText } from "../jobs.ts";
 import { createLogFilter } from "../log-filter.ts";
