@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import WebSocket from "ws";
 import { type ConnectedClient, createClient } from "../../src/client/create-client.ts";
@@ -7,39 +5,11 @@ import { pair } from "../../src/client/pair.ts";
 import { sendWithFetch, type WebSocketConstructor } from "../../src/client/web-transport.ts";
 import type { Snapshot } from "../../src/protocol/changes.ts";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
+import { startForwarder } from "../helpers/forwarder.ts";
 
 const slowMs = 120_000;
 /** Each tells of half a megabyte; together more than the queue of a client and what the kernel takes on both sides. */
 const rounds = 40;
-
-/** A way to the daemon that breaks when it is told to. */
-async function startFlappingWay(port: number) {
-  const sockets = new Set<Socket>();
-  const server = createServer((incoming) => {
-    const outgoing = connect(port, "127.0.0.1");
-    for (const socket of [incoming, outgoing]) {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
-        sockets.delete(socket);
-        incoming.destroy();
-        outgoing.destroy();
-      });
-    }
-    incoming.pipe(outgoing);
-    outgoing.pipe(incoming);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Every connection ends at once, with what is on its way. */
-    cut: () => {
-      for (const socket of sockets) socket.resetAndDestroy();
-    },
-    close: () => server.close(),
-  };
-}
 
 /** A WebSocket that reads only when it is let. */
 function slowSocket() {
@@ -128,10 +98,10 @@ describe("three clients of one daemon", () => {
   it(
     "end with the same state: one steady, one whose network comes and goes, one that does not keep up",
     async () => {
-      const way = await startFlappingWay(daemon.port);
+      const way = await startForwarder({ port: daemon.port });
       const slowly = slowSocket();
       const steady = await pairedClient("steady");
-      const flapping = await pairedClient("flapping", { base: way.url });
+      const flapping = await pairedClient("flapping", { base: `http://127.0.0.1:${way.port}` });
       const slow = await pairedClient("slow", { WebSocket: slowly.construct });
       const { client } = steady;
       const tab = client.state?.workspace.active_tab ?? "";
@@ -189,7 +159,7 @@ describe("three clients of one daemon", () => {
       // On a machine under load it did not read for so long that it was closed (4408), and came back with `since`.
       const hasLagged = slowly.seen.some((text) => text.startsWith('{"type":"lagged"'));
       expect(hasLagged || slowly.connections > 1).toBe(true);
-      way.close();
+      await way.close();
     },
     slowMs,
   );
