@@ -7,6 +7,8 @@ export default defineConfig({
     include: process.env.SALLYPORT_TEST_AGENT ? ["test/agents/*.lab.ts"] : ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // How long something takes is measured in bench/, not here: a busy machine may take its time.
+    expect: { poll: { timeout: 15_000 } },
     pool: "forks",
     // Most of the time a test waits for a process or a browser: one more than there are cores keeps them busy.
     maxWorkers: availableParallelism() + 1,

@@ -47,7 +47,7 @@ async function backgroundHome() {
 /** A port that nobody has at this moment. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
-  await vi.waitFor(() => expect(server.listening).toBe(true));
+  await vi.waitFor(() => expect(server.listening).toBe(true), { timeout: 15_000 });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address ? address.port : 0;

@@ -115,10 +115,12 @@ describe.skipIf(openssl === null)("rude tools", () => {
       tunnel: { state: "off", provider: null },
     });
     await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 10_000, interval: 50 });
-    await vi.waitFor(async () =>
-      expect((await readdir(join(daemon.home, "tunnel"))).filter((each) => each !== "tunnel.json")).toEqual(
-        [],
-      ),
+    await vi.waitFor(
+      async () =>
+        expect((await readdir(join(daemon.home, "tunnel"))).filter((each) => each !== "tunnel.json")).toEqual(
+          [],
+        ),
+      { timeout: 15_000 },
     );
   });
 
@@ -140,7 +142,9 @@ describe.skipIf(openssl === null)("rude tools", () => {
     await tool(script);
     await start();
     // What it says has arrived when a line behind it is known to be heard.
-    await vi.waitFor(async () => expect(await readdir(join(daemon.home, "tunnel"))).not.toEqual([]));
+    await vi.waitFor(async () => expect(await readdir(join(daemon.home, "tunnel"))).not.toEqual([]), {
+      timeout: 15_000,
+    });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await tunnel()).toMatchObject({ state: "starting", url: null });
     expect((await daemon.request("GET", "/api/remote")).json.addresses).toEqual([]);

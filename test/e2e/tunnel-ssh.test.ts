@@ -237,8 +237,9 @@ known_hosts = "${server.files.knownHosts}"
     });
     await vi.waitFor(async () => expect((await tunnel()).state).toBe("failed"), { timeout: 30_000 });
     expect(await tunnel()).toMatchObject({ reason: expect.stringContaining("host key"), next_try: null });
-    await vi.waitFor(async () =>
-      expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
+    await vi.waitFor(
+      async () => expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
+      { timeout: 15_000 },
     );
   });
 });

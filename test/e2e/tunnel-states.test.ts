@@ -77,12 +77,12 @@ describe("kill -9 of the daemon", () => {
       const daemon = await startTestDaemon({ home, config, cwd: folder });
       await post(daemon);
       await until(daemon, { state });
-      await vi.waitFor(async () => expect(await starts()).toBe(1));
+      await vi.waitFor(async () => expect(await starts()).toBe(1), { timeout: 15_000 });
       await daemon.kill9();
       await nobodyLeft();
       const next = await startTestDaemon({ home, cwd: folder });
       await until(next, { state });
-      await vi.waitFor(async () => expect(await starts()).toBe(2));
+      await vi.waitFor(async () => expect(await starts()).toBe(2), { timeout: 15_000 });
       expect((await remote(next)).access).toBe("tunnel");
     },
   );
@@ -137,7 +137,7 @@ describe("daemon restart", () => {
     await cli("daemon", "restart");
     await reaches();
     expect((await status()).access).toBe("tunnel");
-    await vi.waitFor(async () => expect(await starts()).toBe(state === "up" ? 1 : 2));
+    await vi.waitFor(async () => expect(await starts()).toBe(state === "up" ? 1 : 2), { timeout: 15_000 });
     expect(await groups()).toBe(1);
     await cli("tunnel", "stop");
     await nobodyLeft();
@@ -204,7 +204,7 @@ it("fast stops and starts leave exactly one tool, and the last word counts", asy
   for (const answer of await Promise.all(orders)) expect(answer.status).toBeLessThan(300);
   await post(daemon);
   await until(daemon, { state: "up" });
-  await vi.waitFor(async () => expect(await groups()).toBe(1));
+  await vi.waitFor(async () => expect(await groups()).toBe(1), { timeout: 15_000 });
   await daemon.request("DELETE", "/api/tunnel");
   await nobodyLeft();
 });
@@ -220,7 +220,7 @@ it("two daemons with two homes keep out of each other's tunnels", async () => {
   const urls = [(await remote(one)).tunnel.url, (await remote(two)).tunnel.url];
   expect(urls[0]).not.toBe(urls[1]);
   await one.request("DELETE", "/api/tunnel");
-  await vi.waitFor(async () => expect((await survivors()).length).toBeGreaterThan(0));
+  await vi.waitFor(async () => expect((await survivors()).length).toBeGreaterThan(0), { timeout: 15_000 });
   expect((await remote(two)).tunnel).toMatchObject({ state: "up", url: urls[1] });
   await two.kill9();
   await nobodyLeft();

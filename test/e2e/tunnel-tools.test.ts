@@ -90,8 +90,9 @@ describe("tunnels by tools", () => {
     await post(daemon, { provider: "cloudflared", token, hostname: "sally.example.com" });
     await until(daemon, { state: "failed", next_try: null });
     expect((await tunnelOf(daemon)).reason).toContain("refuses the token");
-    await vi.waitFor(async () =>
-      expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
+    await vi.waitFor(
+      async () => expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
+      { timeout: 15_000 },
     );
     expect(await readFile(join(home, "daemon.log"), "utf8")).not.toContain(token);
   });

@@ -131,7 +131,9 @@ describe("a tunnel's supervisor", () => {
     const own = harness();
     own.probe = () => ({ ok: false, reason: "somebody else answers" });
     await own.start(`echo "at https://one.example"; ${forever}`);
-    await vi.waitFor(() => expect(own.supervisor.current.text).toBe("somebody else answers"));
+    await vi.waitFor(() => expect(own.supervisor.current.text).toBe("somebody else answers"), {
+      timeout: 15_000,
+    });
     expect(own.supervisor.current).toMatchObject({ state: "starting", url: null });
     expect(await own.until("failed")).toMatchObject({
       reason: expect.stringContaining("somebody else answers"),
