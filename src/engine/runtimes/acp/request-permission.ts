@@ -37,20 +37,25 @@ export async function requestPermission(
   if (desk.context.signal.aborted || options.signal.aborted) return cancelledOutcome;
   if (call.state === "ended") return answer(offered, "reject_once");
   if (asksQuestions(call.input)) return askQuestions(call, once(offered, "allow_once"), desk);
+  // Asked is what the agent said with the request: it may tell another thing of the call before the question stands.
+  const asked: AskedCall = { ...call };
   await desk.calls.begin(call);
   if (once(offered, "allow_once") === null) {
     await desk.calls.end(call, { output: noOnce, isError: true });
     return answer(offered, "reject_once");
   }
-  const permit = await judge(call, desk, options);
+  const permit = await judge(asked, desk, options);
   if (permit.allowed) return answer(offered, "allow_once");
   if (permit.cancelled) return cancelledOutcome;
   await desk.calls.end(call, { output: permit.reason, isError: true });
   return answer(offered, "reject_once");
 }
 
+/** A call as it was when it was asked for. */
+type AskedCall = Readonly<ToolCall>;
+
 async function judge(
-  call: ToolCall,
+  call: AskedCall,
   desk: TurnDesk,
   { homeFolder, signal }: { readonly homeFolder: string; readonly signal: AbortSignal },
 ): Promise<Permit> {
@@ -84,7 +89,7 @@ async function judge(
 }
 
 async function judgeWrite(
-  call: ToolCall,
+  call: AskedCall,
   paths: readonly string[],
   desk: TurnDesk,
   {
@@ -92,7 +97,6 @@ async function judgeWrite(
     ...asked
   }: { readonly homeFolder: string; readonly callId: string; readonly signal: AbortSignal },
 ): Promise<Permit> {
-  // What the agent tells of the call from now on was not shown, and so is not allowed.
   const { changes, input: rawInput, title: words } = call;
   const title = words === "" ? {} : { agent_title: words };
   const real: string[] = [];
