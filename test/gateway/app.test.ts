@@ -221,7 +221,7 @@ describe("bodies", () => {
     socket.write(
       "POST /api/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n",
     );
-    await expect.poll(() => app.sockets[0]?.bytesRead ?? 0).toBeGreaterThan(0);
+    await expect.poll(() => app.socketOf(socket)?.bytesRead ?? 0).toBeGreaterThan(0);
     lease.end("revoked");
     socket.write('{"text":"x"}');
     const [chunk] = await once(socket, "data");
@@ -313,9 +313,10 @@ describe("answers", () => {
     socket.write(
       'POST /api/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"text":"x"}',
     );
-    await expect.poll(() => app.sockets[0]?.bytesRead ?? 0).toBeGreaterThan(50);
+    await expect.poll(() => app.socketOf(socket)?.bytesRead ?? 0).toBeGreaterThan(50);
+    const left = app.socketOf(socket);
     socket.destroy();
-    await expect.poll(() => app.sockets[0]?.destroyed).toBe(true);
+    await expect.poll(() => left?.destroyed).toBe(true);
     release();
     await expect.poll(() => after).toBe(1);
     expect((await post({ body: '{"text":"x"}' })).status).toBe(204);

@@ -218,6 +218,8 @@ export interface TestApp {
   readonly stops: { restart: boolean }[];
   /** Sockets that the server accepted, oldest first. */
   readonly sockets: Socket[];
+  /** The server's end of a client's connection; a stray one from elsewhere may stand between ours. */
+  socketOf(client: Socket): Socket | undefined;
   remote: Remote;
   close(): Promise<void>;
 }
@@ -344,6 +346,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     logged,
     stops,
     sockets,
+    socketOf: ({ localPort }) => sockets.findLast(({ remotePort }) => remotePort === localPort),
     get remote() {
       return state.remote;
     },

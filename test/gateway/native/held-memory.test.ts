@@ -33,7 +33,7 @@ describe("what one device makes the daemon hold with many sockets", () => {
     for (let n = 0; n < most; n += 1) {
       const sender = await rawSocket(app);
       sender.socket.write(beginOfFrame());
-      await expect.poll(() => app.sockets.at(-1)?.bytesRead ?? 0).toBeGreaterThan(pieceBytes);
+      await expect.poll(() => app.socketOf(sender.socket)?.bytesRead ?? 0).toBeGreaterThan(pieceBytes);
       senders.push(sender);
     }
     const over = await rawSocket(app);
@@ -47,7 +47,7 @@ describe("what one device makes the daemon hold with many sockets", () => {
     await expect.poll(() => app.registry.count).toBe(1);
     const next = await rawSocket(app);
     next.socket.write(beginOfFrame());
-    await expect.poll(() => app.sockets.at(-1)?.bytesRead ?? 0).toBeGreaterThan(pieceBytes);
+    await expect.poll(() => app.socketOf(next.socket)?.bytesRead ?? 0).toBeGreaterThan(pieceBytes);
     expect(app.registry.count).toBe(2);
     next.socket.destroy();
   });

@@ -167,7 +167,7 @@ describe("a client that does not read", () => {
     app = await startTestApp();
     const { socket, received } = await rawSocket(app);
     socket.pause();
-    const held = app.sockets[0];
+    const held = app.socketOf(socket);
     if (!held) throw new Error("no socket");
     for (let n = 0; n < 300; n += 1) {
       app.changeLog.append({ type: "notice", message: megabyte });
@@ -193,8 +193,8 @@ describe("a client that does not read", () => {
       socket.write(
         maskedText(JSON.stringify({ type: "job_output", job: job.id, offset: n, limit: 500_000 })),
       );
-    await expect.poll(() => app.sockets[0]?.isPaused()).toBe(true);
-    expect(app.sockets[0]?.writableLength).toBeLessThanOrEqual(1024 * 1024);
+    await expect.poll(() => app.socketOf(socket)?.isPaused()).toBe(true);
+    expect(app.socketOf(socket)?.writableLength).toBeLessThanOrEqual(1024 * 1024);
     socket.resume();
     await expect
       .poll(
@@ -220,10 +220,11 @@ describe("a client that does not read", () => {
     expect(frames.readUInt16BE(frames.indexOf(Buffer.from([0x88])) + 2)).toBe(4408);
 
     const stuck = await rawSocket(app);
+    const held = app.socketOf(stuck.socket);
     stuck.socket.pause();
     for (let n = 0; n < 20; n += 1) app.changeLog.append({ type: "notice", message: megabyte });
     await expect.poll(() => app.registry.count).toBe(0);
-    await expect.poll(() => app.sockets.at(-1)?.destroyed).toBe(true);
+    await expect.poll(() => held?.destroyed).toBe(true);
   });
 
   it("stays while it sends a large frame, in which it cannot answer pings", async () => {
@@ -279,7 +280,7 @@ describe("the end of a lease", () => {
     socket.pause();
     const chunk = "x".repeat(64 * 1024);
     for (let n = 0; n < 300; n += 1) app.changeLog.append({ type: "notice", message: chunk });
-    const server = app.sockets[0];
+    const server = app.socketOf(socket);
     if (!server) throw new Error("no socket");
     lease.end("expired");
     expect(server.writableLength).toBeLessThan(256 * 1024);
