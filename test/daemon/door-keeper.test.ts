@@ -5,6 +5,7 @@ import type { AuditEvent } from "../../src/auth/audit.ts";
 import type { DaemonState, StateStore } from "../../src/daemon/daemon-state.ts";
 import { createDoorKeeper } from "../../src/daemon/door-keeper.ts";
 import { createGateway } from "../../src/gateway/gate-server.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { request } from "../helpers/http.ts";
 
 function fakeState(initial: Partial<DaemonState> = {}): StateStore {
@@ -113,15 +114,6 @@ describe("other doors in the configuration", () => {
   const door = (port: number, url: string) => ({ name: "x", listen: { kind: "port" as const, port }, url });
   const hello = (port: number, host: string) =>
     request(`http://127.0.0.1:${port}`, "GET", "/api/hello", { headers: { host } });
-
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    server.close();
-    await once(server, "close");
-    return typeof address === "object" && address ? address.port : 0;
-  }
 
   it("open what is new, keep what stays, give it its new address, and close what is gone", async () => {
     const { gateway, keeper, audited } = start();

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { disposeDaemons, runProgram, temporaryHome } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { openSocket } from "../helpers/socket.ts";
 
 // Several processes in a row on a machine that may be busy.
@@ -42,15 +42,6 @@ async function backgroundHome() {
     config: (text: string) => writeFile(join(home, "config.toml"), text, { mode: 0o600 }),
     daemon: (...words: string[]) => runProgram(["daemon", ...words, "--home", home]),
   };
-}
-
-/** A port that nobody has at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await vi.waitFor(() => expect(server.listening).toBe(true), { timeout: 15_000 });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }
 
 describe("daemon restart", () => {

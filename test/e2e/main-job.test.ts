@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,21 +10,12 @@ import {
   temporaryHome,
 } from "../helpers/daemon.ts";
 import { type Forwarder, startForwarder } from "../helpers/forwarder.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { request } from "../helpers/http.ts";
 import { openSocket, type TestSocket } from "../helpers/socket.ts";
 
 const publicHost = "sally.example";
 const publicUrl = `https://${publicHost}`;
-
-/** A port that is free now; a door of the configuration needs a number. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /**
  * The main job of the product, played in order with real processes and sockets: a second client comes through a plain TCP

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { type MewSocket, openMew } from "../helpers/mew-socket.ts";
 import { type Message, openSocket } from "../helpers/socket.ts";
 
@@ -41,14 +41,6 @@ const prompts = (history: Message): string[] =>
   history.messages
     .filter((message: Message) => message.role === "user")
     .map((message: Message) => message.parts[0].text);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe("a mew client and a native client", () => {
   it(

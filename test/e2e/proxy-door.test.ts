@@ -5,15 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import WebSocket from "ws";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { requireProgram } from "../helpers/require-program.ts";
 import type { Message } from "../helpers/socket.ts";
-import {
-  documented,
-  freePort,
-  type SystemServer,
-  startCaddy,
-  startNginx,
-} from "../helpers/system-servers.ts";
+import { documented, type SystemServer, startCaddy, startNginx } from "../helpers/system-servers.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

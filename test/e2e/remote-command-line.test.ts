@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,21 +13,13 @@ import {
   temporaryHome,
 } from "../helpers/daemon.ts";
 import { type Forwarder, startForwarder } from "../helpers/forwarder.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
+import { freePort } from "../helpers/free-port.ts";
 
 describe("sallyport attach", () => {
   afterAll(disposeDaemons);
 
   it("goes on by itself after its daemon was killed and started again at the same port", async () => {
-    const first = await startTestDaemon();
+    const first = await startTestDaemon({ port: await freePort() });
     const { child, output } = await spawnProgram(["--home", first.home, "attach", "--new"]);
     const exited = once(child, "exit");
     const shows = (text: string): Promise<void> =>

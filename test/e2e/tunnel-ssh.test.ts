@@ -11,9 +11,10 @@ import {
   type TestDaemon,
   temporaryHome,
 } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { requireProgram } from "../helpers/require-program.ts";
 import type { Message } from "../helpers/socket.ts";
-import { freePort, type SystemServer, startNginx, startSshServer } from "../helpers/system-servers.ts";
+import { type SystemServer, startNginx, startSshServer } from "../helpers/system-servers.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

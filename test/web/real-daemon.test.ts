@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
-import { freePort } from "../helpers/system-servers.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { launchBrowser, viewports } from "./browser.ts";
 import { startTlsEdge, type TlsEdge } from "./tls-edge.ts";
 

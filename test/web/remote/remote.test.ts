@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Device, Remote } from "../../../src/protocol/objects.ts";
-import { freePort } from "../../helpers/system-servers.ts";
+import { freePort } from "../../helpers/free-port.ts";
 import {
   dismissToasts,
   expectGoodForAll,

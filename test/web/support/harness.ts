@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { expect } from "vitest";
 import type { Snapshot } from "../../../src/protocol/changes.ts";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../../helpers/daemon.ts";
+import { freePort } from "../../helpers/free-port.ts";
 import { launchBrowser, viewports } from "../browser.ts";
 
 export interface Harness {
@@ -57,7 +58,8 @@ export async function startHarness({ scripts, files = {} }: HarnessOptions): Pro
   const config = `${sections.join("")}[daemon]\nruntime = "replay"\nbrowse_root = "${root}"\n`;
   const start = (home?: string, port?: number): Promise<TestDaemon> =>
     startTestDaemon({ cwd: folder, config, ...(home && { home }), ...(port && { port }) });
-  let daemon = await start();
+  // A page that waits for its daemon goes on dialling.
+  let daemon = await start(undefined, await freePort());
   const browser: Browser = await launchBrowser();
   const contexts: BrowserContext[] = [];
   const complaints: string[] = [];
