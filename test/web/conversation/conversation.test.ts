@@ -301,12 +301,16 @@ describe("the composer", () => {
 
   it("completes the commands of the project and the files of its folder, by keyboard", async () => {
     const { page } = await open("echo", { size: "desk" });
+    // A busy machine draws late; what is typed meanwhile stands where it belongs.
+    await page.evaluate(() => {
+      window.requestAnimationFrame = (draw) => window.setTimeout(() => draw(performance.now()), 100);
+    });
     await input(page).pressSequentially("/f");
     await page.getByRole("option", { name: /\/fix <file>/ }).waitFor();
     expect(await input(page).getAttribute("aria-activedescendant")).toBeTruthy();
     await page.keyboard.press("Enter");
     expect(await input(page).inputValue()).toBe("/fix ");
-    await input(page).pressSequentially("@sr");
+    await input(page).pressSequentially("@sr", { delay: 200 });
     await page.getByRole("option", { name: /src\//, selected: true }).waitFor();
     await page.keyboard.press("Tab");
     await expect.poll(() => input(page).inputValue()).toBe("/fix @src/");

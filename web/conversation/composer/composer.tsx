@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Agent, TabWithAgents } from "../../../src/protocol/objects.ts";
 import { announce } from "../../state/announcer.ts";
 import { useSession } from "../../state/session.ts";
@@ -33,6 +33,7 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
   const draft = draftOf(agent.id);
   const input = useRef<HTMLTextAreaElement>(null);
   const caret = useSignal(0);
+  const placed = useSignal<{ readonly caret: number } | null>(null);
   const chosen = useSignal(0);
   const isClosed = useSignal(false);
   const listId = useId();
@@ -48,6 +49,17 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
     chosen.value = 0;
     if (list.length > 0) announce(`${list.length} suggestions`);
   }, [list, chosen]);
+
+  // With the text and not a frame later: a key pressed in between would be written where the caret was.
+  useLayoutEffect(() => {
+    if (placed.value === null) return;
+    input.current?.focus();
+    input.current?.setSelectionRange(placed.value.caret, placed.value.caret);
+  }, [placed.value]);
+  const placeCaret = (at: number): void => {
+    caret.value = at;
+    placed.value = { caret: at };
+  };
 
   const addImages = async (files: readonly File[]): Promise<void> => {
     for (const file of files) {
@@ -72,11 +84,7 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
     const { attach } = suggestion;
     if (attach !== null && takesAttachments && !draft.attachments.peek().includes(attach))
       draft.attachments.value = [...draft.attachments.peek(), attach].slice(0, maxAttachments);
-    caret.value = next.caret;
-    requestAnimationFrame(() => {
-      element.focus();
-      element.setSelectionRange(next.caret, next.caret);
-    });
+    placeCaret(next.caret);
   };
   const send = (): void => {
     if (isEmpty || text.length > maxPromptChars) return;
@@ -148,11 +156,7 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
               const at = element.selectionStart;
               const gap = at === 0 || /\s$/.test(text.slice(0, at)) ? "" : " ";
               draft.text.value = `${text.slice(0, at)}${gap}@${text.slice(at)}`;
-              requestAnimationFrame(() => {
-                element.focus();
-                element.setSelectionRange(at + gap.length + 1, at + gap.length + 1);
-                noteCaret();
-              });
+              placeCaret(at + gap.length + 1);
             }}
           />
         )}
