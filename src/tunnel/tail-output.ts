@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, fstatSync, ftruncateSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { createLineReader } from "./line-reader.ts";
@@ -11,6 +11,8 @@ const pollMs = 100;
 const growingLooks = 10;
 /** What was read is cut off the file beyond this. */
 const cutBytes = 4 * 1024 * 1024;
+/** So often the end of a tool's output is caught up with before it is cut; a file that is too long is cut all the same. */
+const cutTries = 20;
 /** Read in one look; what is more is for the next one. */
 const maxLookBytes = 16 * 1024 * 1024;
 /** Beyond this the middle of a flood is left out: the file must stay small, and what a tool says first and last matters most. */
@@ -62,10 +64,21 @@ export function tailOutput(path: string, { onLine, secrets }: TailOptions): Tail
     if (offset < size) return true;
     // What was left out may hold a secret.
     if (offset <= cutBytes && !(skips && secrets.length > 0)) return false;
-    // The tool appends, so it goes on at the new end.
-    await file.truncate(0);
-    offset = 0;
+    await cut(file);
     return false;
+  }
+
+  /** The tool appends, so it goes on at the new end. What it says while the file is cut would be lost: nothing may come between. */
+  async function cut(file: FileHandle): Promise<void> {
+    for (let tries = 1; tries <= cutTries; tries++) {
+      const { size } = fstatSync(file.fd);
+      if (size === offset || (tries === cutTries && offset > maxBehindBytes)) {
+        ftruncateSync(file.fd, 0);
+        offset = 0;
+        return;
+      }
+      await readTo(file, Math.min(size, offset + maxLookBytes));
+    }
   }
 
   function showPartial(stands: boolean): void {
