@@ -60,10 +60,11 @@ export async function watchDial(options: DialOptions, signal: AbortSignal): Prom
       : null;
     const upMs = stayed?.upMs ?? 0;
     if (exit !== null) return { ...endOf(options.provider, talk, exit), upMs };
-    const hint = found.ok ? null : options.plan.hint(options.door.port);
-    const unproved = found.ok ? "" : [found.reason, hint].filter((text) => text !== null).join(" ");
-    const reason = stayed?.reason ?? unproved;
-    return { reason: withProblem(reason, talk), final: false, upMs };
+    if (stayed !== null) return { reason: withProblem(stayed.reason, talk), final: false, upMs };
+    if (talk.problem?.final) return { reason: talk.problem.text, final: true, upMs };
+    const hint = options.plan.hint(options.door.port);
+    const unproved = found.ok ? [] : [found.reason, hint].filter((text) => text !== null);
+    return { reason: withProblem(unproved.join(" "), talk), final: false, upMs };
   } finally {
     options.door.offer(null);
     await tail.close();
@@ -84,6 +85,7 @@ async function prove(
   const startedMs = monotonicNow();
   let silentSinceMs = startedMs;
   let probingSinceMs: number | null = null;
+  let hopelessSinceMs: number | null = null;
   let reason: string | null = null;
   while (!hasEnded() && !signal.aborted) {
     const urls = options.knownUrl === null ? talk.candidates : [options.knownUrl, ...talk.candidates];
@@ -98,23 +100,31 @@ async function prove(
         reason = result.reason;
         if (hasEnded() || signal.aborted) break;
       }
-      if (monotonicNow() - probingSinceMs >= timing.proofMs) break;
+      const givenMs = talk.waiting === null ? timing.proofMs : timing.personMs;
+      if (monotonicNow() - probingSinceMs >= givenMs) break;
     }
-    if (talk.waiting !== null && !mayProbe) silentSinceMs = monotonicNow();
+    hopelessSinceMs = talk.problem?.final === true ? (hopelessSinceMs ?? monotonicNow()) : null;
+    if (hopelessSinceMs !== null && monotonicNow() - hopelessSinceMs >= timing.hopelessMs) break;
+    if (talk.waiting !== null) silentSinceMs = monotonicNow();
     else if (!mayProbe && monotonicNow() - silentSinceMs >= timing.addressMs && urls.length === 0)
-      return { ok: false, reason: `${options.provider} named no address in ${timing.addressMs / 1_000} s.` };
+      return { ok: false, reason: noAddress(options, talk) };
     if (hasEnded() || signal.aborted) break;
     options.show(
-      talk.waiting !== null && !mayProbe ? { state: "waiting", ...talk.waiting } : starting(options, reason),
+      talk.waiting === null ? starting(options, reason, talk) : { state: "waiting", ...talk.waiting },
     );
     await bell.wait(timing.probeEveryMs, signal);
   }
   return { ok: false, reason: reason ?? `${options.provider} has ended.` };
 }
 
-function starting({ plan, door }: DialOptions, reason: string | null): DialState {
-  const hint = plan.hint(door.port);
-  return { state: "starting", text: [reason, hint].filter((text) => text !== null).join(" ") || null };
+function starting(
+  { plan, door, provider }: DialOptions,
+  reason: string | null,
+  { problem }: ToolTalk,
+): DialState {
+  const said = problem === null || problem.isKnown ? problem?.text : `${provider} says: ${problem.text}`;
+  const texts = [reason, plan.hint(door.port), said ?? null].filter((text) => text !== null);
+  return { state: "starting", text: texts.join(" ") || null };
 }
 
 /** From "up" until the tool ends or its address leads here no more. */
@@ -132,6 +142,7 @@ async function stayUp(
   let seen = talk.candidates.at(-1);
   let reason = "";
   const announce = (): void => {
+    talk.forgive();
     options.door.setAddress(url);
     options.door.offer(url);
     options.show({ state: "up", url });
@@ -193,11 +204,19 @@ function endOf(
   const status = exit.code === null ? "" : ` (exit code ${exit.code})`;
   const said = talk.problem?.text ?? talk.lastLine;
   return {
-    reason: `${provider} has ended${status}${said === null ? "." : `: ${said}`}`,
+    reason: `${provider} has ended${status}${said === null ? " and said nothing: try it by hand." : `: ${said}`}`,
     final: talk.problem?.final ?? false,
   };
 }
 
-function withProblem(reason: string, talk: ToolTalk): string {
-  return talk.problem === null ? reason : `${reason} It said: ${talk.problem.text}`;
+function withProblem(reason: string, { problem }: ToolTalk): string {
+  return problem === null ? reason : `${reason} It said: ${problem.text}`;
+}
+
+function noAddress({ provider, timing }: DialOptions, { problem, lastLine }: ToolTalk): string {
+  const reason = `${provider} named no address in ${timing.addressMs / 1_000} s.`;
+  if (problem !== null) return reason;
+  return lastLine === null
+    ? `${reason} It said nothing: try it by hand.`
+    : `${reason} It said last: ${lastLine}`;
 }

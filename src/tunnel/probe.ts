@@ -102,12 +102,14 @@ function verdict(target: ProbeTarget, arrivedAt: string | null, answer: Answer):
   return { ok: false, reason: networkText(url, answer) };
 }
 
+const captiveHint = "If this network shows a page of its own first (a captive network), log in there.";
+
 function strangerText(url: string, status: number): string {
   if (status >= 500)
     return `${url} answers ${status}: what stands there finds nothing behind it that leads to this daemon.`;
   if (status >= 300 && status < 400)
-    return `${url} answers with a redirect (${status}) instead of this daemon.`;
-  return `${url} is answered by somebody else (HTTP ${status}), not by this daemon.`;
+    return `${url} answers with a redirect (${status}) instead of this daemon. ${captiveHint}`;
+  return `${url} is answered by somebody else (HTTP ${status}), not by this daemon. ${captiveHint}`;
 }
 
 function networkText(url: string, { code, message }: { code: string; message: string }): string {

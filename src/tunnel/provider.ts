@@ -21,8 +21,17 @@ export type Finding =
   | { readonly kind: "ready" }
   /** The tool waits for a person. */
   | { readonly kind: "waiting"; readonly text: string; readonly link: string | null }
-  /** Why it may not work; shown if it does not. `final`: trying again will not help. */
-  | { readonly kind: "problem"; readonly text: string; readonly final: boolean };
+  /** Why it may not work; shown while it does not. */
+  | ProblemFinding;
+
+export interface ProblemFinding {
+  readonly kind: "problem";
+  readonly text: string;
+  /** Trying again will not help. */
+  readonly final: boolean;
+  /** The text is ours and says the next step; else it is what the tool said. */
+  readonly isKnown: boolean;
+}
 
 /** A program to run, without a shell. No secret is among the arguments. */
 export interface LaunchCommand {

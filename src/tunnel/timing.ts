@@ -4,6 +4,10 @@ export interface TunnelTiming {
   readonly addressMs: number;
   /** An address that does not lead here in this time is given up. */
   readonly proofMs: number;
+  /** As `proofMs`, while the tool waits for a person. */
+  readonly personMs: number;
+  /** A tool that says what trying again will not help, and goes on, is given this long to be wrong. */
+  readonly hopelessMs: number;
   /** A tool that tells when it is connected is given this long to do so before its address is probed all the same. */
   readonly readyMs: number;
   /** Between two probes before it is up. */
@@ -21,10 +25,12 @@ export interface TunnelTiming {
 export const tunnelTiming: TunnelTiming = {
   addressMs: 60_000,
   proofMs: 90_000,
+  personMs: 600_000,
+  hopelessMs: 10_000,
   readyMs: 15_000,
   probeEveryMs: 1_000,
   healthEveryMs: 60_000,
   retryAfterMs: [2_000, 5_000],
-  steadyMs: 60_000,
+  steadyMs: 10_000,
   probeTimeoutMs: 10_000,
 };

@@ -19,6 +19,7 @@ const fast = {
   retryAfterMs: [10],
   addressMs: 1_500,
   proofMs: 1_500,
+  hopelessMs: 100,
 };
 
 let folder: string;
@@ -39,7 +40,7 @@ interface Harness {
   readonly remembered: () => RememberedChild | null;
   readonly doorsOpen: () => number;
   probe: (url: string) => ProbeResult;
-  start(script: string, inherited?: RememberedChild | null): Promise<void>;
+  start(script: string, inherited?: RememberedChild | null, url?: string): Promise<void>;
   until(state: Tunnel["state"]): Promise<Tunnel>;
 }
 
@@ -69,13 +70,13 @@ function harness(): Harness {
     remembered: () => remembered,
     doorsOpen: () => doors,
     probe: () => ({ ok: true }),
-    async start(script, inherited = null) {
+    async start(script, inherited = null, url) {
       const path = join(folder, `tool-${states.length}.sh`);
       await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
       supervisor.start({
         provider: "command",
         plan: command.plan({
-          rawFields: {},
+          rawFields: url === undefined ? {} : { url },
           settings: { command: [path, "{port}"], url_pattern: "https://[a-z0-9-]+\\.example" },
           insecureHttp: false,
         }),
@@ -139,6 +140,43 @@ describe("a tunnel's supervisor", () => {
       reason: expect.stringContaining("somebody else answers"),
     });
     expect(own.offered.filter((url) => url !== null)).toEqual([]);
+  });
+
+  it("while it is starting, says what the tool complains of, and forgets it when that is over", async () => {
+    const own = harness();
+    await own.start(
+      `echo "error: no route yet"; while [ ! -e "${folder}/turn" ]; do sleep 0.05; done; echo "https://one.example"; ${forever}`,
+    );
+    await vi.waitFor(() => expect(own.supervisor.current.text).toBe("command says: error: no route yet"), {
+      timeout: 15_000,
+    });
+    await writeFile(join(folder, "turn"), "");
+    expect(await own.until("up")).toMatchObject({ text: null });
+  });
+
+  it("waits for a person although the address is known before, and longer than for a network", async () => {
+    const own = harness();
+    let isIn = false;
+    own.probe = () => (isIn ? { ok: true } : { ok: false, reason: "nobody answers" });
+    await own.start(
+      `echo "To log in, visit: https://login.one.test/abc"; ${forever}`,
+      null,
+      "https://one.example",
+    );
+    expect(await own.until("waiting")).toMatchObject({ link: "https://login.one.test/abc" });
+    // Longer than an address is given otherwise.
+    await new Promise((resolve) => setTimeout(resolve, fast.proofMs + 200));
+    expect(own.supervisor.current.state).toBe("waiting");
+    isIn = true;
+    expect(await own.until("up")).toMatchObject({ url: "https://one.example", link: null });
+  });
+
+  it("takes no invitation to its own address for something to wait for", async () => {
+    const own = harness();
+    own.probe = () => ({ ok: false, reason: "nobody answers" });
+    await own.start(`echo "Visit https://one.example/welcome"; ${forever}`, null, "https://one.example");
+    await own.until("failed");
+    expect(own.states.map(({ state }) => state)).not.toContain("waiting");
   });
 
   it("two addresses: the one that leads here counts", async () => {

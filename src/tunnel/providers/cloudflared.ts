@@ -1,4 +1,7 @@
+import { createAskingReader } from "../asking.ts";
 import { createFieldReader } from "../fields.ts";
+import { jsonFields, readableLine } from "../json-line.ts";
+import { namedAddress } from "../named-address.ts";
 import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
 import type { Finding, LoginVerdict, Provider, RawFields } from "../provider.ts";
 import { isBelow, readPublicUrl, urlsIn } from "../public-url.ts";
@@ -6,6 +9,8 @@ import { isBelow, readPublicUrl, urlsIn } from "../public-url.ts";
 /** Quick tunnels get a name below this one; `api.` is what the tool itself talks to, and it is in its error texts. */
 const quickDomain = "trycloudflare.com";
 const serviceHosts = new Set([`api.${quickDomain}`, `www.${quickDomain}`]);
+/** Where it sends people to log in. */
+const loginHosts = ["dash.cloudflare.com", "cloudflareaccess.org", "cloudflareaccess.com"];
 
 const hostname =
   /^(?=.{4,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
@@ -22,8 +27,8 @@ const problems: readonly KnownProblem[] = [
     final: false,
   },
   {
-    pattern: /failed to request quick Tunnel|Error unmarshaling QuickTunnel response/i,
-    text: "Cloudflare gave no quick tunnel. Is this machine on the internet?",
+    pattern: /failed to (request|unmarshal) quick Tunnel|Error unmarshaling QuickTunnel response/i,
+    text: "Cloudflare gave no quick tunnel. Is this machine on the internet? Their state: https://www.cloudflarestatus.com",
     final: false,
   },
 ];
@@ -63,7 +68,10 @@ export const cloudflared: Provider = {
         tokenSecret === null
           ? { program: "cloudflared", args: [...common, "--url", `http://127.0.0.1:${port}`], env: {} }
           : { program: "cloudflared", args: [...common, "run"], env: { TUNNEL_TOKEN: tokenSecret } },
-      createReader: () => (line) => readLine(line, name === null, input.insecureHttp),
+      createReader() {
+        const readAsking = createAskingReader(loginHosts);
+        return (line) => readLine(line, name === null, input.insecureHttp) ?? readAsking(readableLine(line));
+      },
     };
   },
 };
@@ -98,16 +106,43 @@ function isTunnelToken(token: string): boolean {
   }
 }
 
-function readLine(line: string, isQuick: boolean, insecureHttp: boolean): Finding | null {
+function readLine(rawLine: string, isQuick: boolean, insecureHttp: boolean): Finding | null {
+  const line = asText(rawLine);
   const problem = knownProblem(line, problems);
   if (problem !== null) return problem;
-  const isReady = /Registered tunnel connection|Connection [0-9a-f-]{36} registered/i.test(line);
-  if (isQuick && !/\bERR\b|failed|error/i.test(line))
+  const isReady = /Registered tunnel connection|Connection ([0-9a-f-]{36} registered|established\b)/i.test(
+    line,
+  );
+  const isComplaint = /\b(ERR|FTL)\b|failed|error/i.test(line);
+  if (isQuick && !isComplaint)
     for (const raw of urlsIn(line)) {
       const read = readPublicUrl(raw, insecureHttp);
       if (read.ok && isBelow(read.host, [quickDomain]) && !serviceHosts.has(read.host))
         return { kind: "url", url: read.url, ...(isReady ? { isReady } : {}) };
+      if (standsAlone(line) && !isServiceHost(raw))
+        return namedAddress(raw, { tool: "cloudflared", insecureHttp, domains: [quickDomain] });
     }
   if (isReady) return { kind: "ready" };
-  return /\b(ERR|FTL)\b/.test(line) || !/^\S+Z (INF|WRN|DBG) /.test(line) ? complaint(line) : null;
+  // Only tunnels that are managed from here need that certificate; it is missed aloud all the same.
+  if (/origin certificate path/i.test(line)) return null;
+  return /\b(ERR|FTL)\b/.test(line) || !/^\S+Z (INF|WRN|DBG) |^(INF|WRN|DBG) /.test(line)
+    ? complaint(line)
+    : null;
+}
+
+/** With `--output json` (or TUNNEL_LOG_OUTPUT) each line is an object: the same words in another dress. */
+function asText(line: string): string {
+  const level = jsonFields(line)?.get("level");
+  if (level === undefined) return line;
+  const mark = /^(error|fatal|panic)$/.test(level) ? "ERR" : "INF";
+  return `${mark} ${readableLine(line)}`;
+}
+
+function isServiceHost(raw: string): boolean {
+  return URL.canParse(raw) && serviceHosts.has(new URL(raw).hostname);
+}
+
+/** Nothing but an address, in a frame: this is how it tells the public one. */
+function standsAlone(line: string): boolean {
+  return /^(\S+Z )?(INF )?[\s|\u2500-\u257f]*https?:\/\/[^\s|\u2500-\u257f]+[\s|\u2500-\u257f]*$/i.test(line);
 }

@@ -1,8 +1,10 @@
 import { createAskingReader } from "../asking.ts";
 import { createFieldReader } from "../fields.ts";
+import { readableLine } from "../json-line.ts";
+import { namedAddress } from "../named-address.ts";
 import { complaint } from "../problem-lines.ts";
-import type { Finding, Provider } from "../provider.ts";
-import { readPublicUrl, stripAnsi } from "../public-url.ts";
+import type { Provider } from "../provider.ts";
+import { stripAnsi } from "../public-url.ts";
 
 /**
  * Any program of the configuration: `{port}` in its arguments becomes the door's port, `url_pattern` finds the address in
@@ -43,28 +45,18 @@ export const command: Provider = {
         env: {},
       }),
       createReader() {
-        const readAsking = createAskingReader();
+        const readAsking = createAskingReader(null);
+        const rules = { tool: "The program", insecureHttp: input.insecureHttp, domains: null };
         return (line) => {
           const text = stripAnsi(line);
           const found = publicUrl === null ? pattern?.exec(text) : null;
-          return (found && readFound(found, input.insecureHttp)) ?? readAsking(text) ?? complaint(text);
+          const named = found ? namedAddress(found[1] ?? found[0], rules) : null;
+          return named ?? readAsking(text) ?? complaint(readableLine(text));
         };
       },
     };
   },
 };
-
-function readFound(found: RegExpExecArray, insecureHttp: boolean): Finding | null {
-  const read = readPublicUrl(found[1] ?? found[0], insecureHttp);
-  if (read.ok) return { kind: "url", url: read.url };
-  return read.problem === "not_https"
-    ? {
-        kind: "problem",
-        text: "The program names an address without https. To take it: tunnel.insecure_http in config.toml",
-        final: false,
-      }
-    : null;
-}
 
 function isWords(raw: unknown): raw is readonly string[] {
   return (

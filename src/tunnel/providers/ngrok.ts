@@ -1,5 +1,6 @@
 import { createFieldReader } from "../fields.ts";
-import { type KnownProblem, knownProblem } from "../problem-lines.ts";
+import { jsonFields } from "../json-line.ts";
+import { explained, type KnownProblem, knownProblem } from "../problem-lines.ts";
 import type { Finding, LoginVerdict, Provider, ToolQuestions } from "../provider.ts";
 import { isBelow, readPublicUrl } from "../public-url.ts";
 
@@ -9,6 +10,11 @@ const problems: readonly KnownProblem[] = [
   {
     pattern: /ERR_NGROK_(105|106|107|4018)\b/,
     text: "ngrok refuses the authtoken. Copy it again from https://dashboard.ngrok.com/get-started/your-authtoken",
+    final: true,
+  },
+  {
+    pattern: /ERR_NGROK_(120|121)\b/,
+    text: "This ngrok is too old for the service. Update it: ngrok update",
     final: true,
   },
   {
@@ -56,7 +62,7 @@ export const ngrok: Provider = {
         ],
         env: tokenSecret === null ? {} : { NGROK_AUTHTOKEN: tokenSecret },
       }),
-      createReader: () => (line) => readLine(line, publicUrl, input.insecureHttp),
+      createReader: () => createReader(publicUrl, input.insecureHttp),
     };
   },
 };
@@ -78,27 +84,42 @@ async function checkLogin({ ask, readText, environment, settings }: ToolQuestion
       };
 }
 
-function readLine(line: string, publicUrl: string | null, insecureHttp: boolean): Finding | null {
-  const problem = knownProblem(line, problems);
-  if (problem !== null) return problem;
-  const fields = logfmt(line);
-  if (fields.get("msg") === "started tunnel") {
-    const read = readPublicUrl(fields.get("url") ?? "", insecureHttp);
-    if (read.ok && (read.url === publicUrl || isBelow(read.host, domains)))
-      return publicUrl === null ? { kind: "url", url: read.url } : { kind: "ready" };
-    return {
-      kind: "problem",
-      text: "ngrok names an address that is none of its own domains. Say which one is expected: url, as in https://sally.example",
-      final: false,
-    };
-  }
-  const level = fields.get("lvl");
-  const text = (fields.get("err") ?? fields.get("msg") ?? line).replace(/\\[rn]/g, " ").trim();
-  if (level === "eror" || level === "crit" || line.startsWith("ERROR:"))
-    return text === "" || text === "<nil>"
-      ? null
-      : { kind: "problem", text: text.replace(/\s+/g, " ").slice(0, 300), final: false };
-  return null;
+function createReader(publicUrl: string | null, insecureHttp: boolean): (line: string) => Finding | null {
+  /** A complaint of several lines that each begin with ERROR, as far as it has come. */
+  let complaint = "";
+  return (line) => {
+    const problem = knownProblem(line, problems);
+    if (problem !== null) return problem;
+    const fields = jsonFields(line) ?? logfmt(line);
+    const address =
+      fields.get("msg") === "started tunnel" ? (fields.get("url") ?? "") : forwardedAddress(line);
+    if (address !== null) return started(address, publicUrl, insecureHttp);
+    const level = fields.get("lvl");
+    const isWhole = level === "eror" || level === "crit";
+    if (!isWhole && !line.startsWith("ERROR:")) return null;
+    const text = (fields.get("err") ?? fields.get("msg") ?? line.slice("ERROR:".length)).replace(
+      /\\[rn]/g,
+      " ",
+    );
+    const words = text.replace(/\s+/g, " ").trim();
+    if (words === "" || words === "<nil>") return null;
+    complaint = isWhole || complaint === "" ? words : `${complaint} ${words}`;
+    return { kind: "problem", text: complaint.slice(0, 300), final: false, isKnown: false };
+  };
+}
+
+function started(address: string, publicUrl: string | null, insecureHttp: boolean): Finding {
+  const read = readPublicUrl(address, insecureHttp);
+  if (read.ok && (read.url === publicUrl || isBelow(read.host, domains)))
+    return publicUrl === null ? { kind: "url", url: read.url, isReady: true } : { kind: "ready" };
+  return explained(
+    "ngrok names an address that is none of its own domains. Say which one is expected: url, as in https://sally.example",
+  );
+}
+
+/** How its screen tells the address, where an older agent draws one all the same. */
+function forwardedAddress(line: string): string | null {
+  return /^Forwarding\s+(https?:\/\/\S+)\s+->/.exec(line)?.[1] ?? null;
 }
 
 /** `key=value key="value with \"spaces\""` */

@@ -1,3 +1,4 @@
+import { createAskingReader } from "../asking.ts";
 import { configPath, createFieldReader } from "../fields.ts";
 import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
 import type { LoginVerdict, Provider, ToolQuestions } from "../provider.ts";
@@ -81,7 +82,11 @@ export const ssh: Provider = {
         ],
         env: {},
       }),
-      createReader: () => (line) => knownProblem(line, problems) ?? complaint(line),
+      createReader() {
+        // A server may want to see its user in a browser first, as Tailscale's does.
+        const readAsking = createAskingReader(null);
+        return (line) => knownProblem(line, problems) ?? readAsking(line) ?? complaint(line);
+      },
     };
   },
 };

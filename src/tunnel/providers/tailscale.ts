@@ -1,4 +1,5 @@
 import { createFieldReader } from "../fields.ts";
+import { namedAddress } from "../named-address.ts";
 import { complaint, type KnownProblem, knownProblem } from "../problem-lines.ts";
 import type { Finding, Provider } from "../provider.ts";
 import { isBelow, readPublicUrl, urlsIn } from "../public-url.ts";
@@ -18,6 +19,21 @@ const problems: readonly KnownProblem[] = [
     pattern: /^Logged out\.?$|NeedsLogin|not logged in/i,
     text: "This machine is not logged in to Tailscale. Run: sudo tailscale up",
     final: false,
+  },
+  {
+    pattern: /tailscale is stopped|\bstate: Stopped\b/i,
+    text: "Tailscale is switched off on this machine. Run: sudo tailscale up",
+    final: false,
+  },
+  {
+    pattern: /key (has )?expired|login (has )?expired/i,
+    text: "This machine's login to Tailscale has expired. Run: sudo tailscale up --force-reauth",
+    final: false,
+  },
+  {
+    pattern: /flag provided but not defined|unknown (sub)?command/i,
+    text: "This tailscale is too old: serve and funnel by these options came with version 1.52. Update it.",
+    final: true,
   },
   {
     pattern: /(foreground listener|already exists|listener already)/i,
@@ -96,6 +112,9 @@ function createReader(insecureHttp: boolean): (line: string) => Finding | null {
         return { kind: "waiting", text: asking ?? "Tailscale asks you to open its page.", link };
       const read = readPublicUrl(raw, insecureHttp);
       if (read.ok && isBelow(read.host, ["ts.net"])) return { kind: "url", url: read.url };
+      // Its own address stands at the beginning of a line; others are in its prose.
+      if (line.startsWith(raw))
+        return namedAddress(raw, { tool: "tailscale", insecureHttp, domains: ["ts.net"] });
     }
     return asking !== null ? { kind: "waiting", text: asking, link: null } : complaint(line);
   };

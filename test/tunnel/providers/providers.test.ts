@@ -80,6 +80,55 @@ describe("cloudflared", () => {
     expect(plan(cloudflared).createReader()(line)?.kind).not.toBe("url");
   });
 
+  const quick = "https://seasonal-deck.trycloudflare.com";
+  it.each([
+    [JSON.stringify({ level: "info", time: "x", message: `|  ${quick}  |` }), { kind: "url", url: quick }],
+    [
+      JSON.stringify({ level: "info", connIndex: 0, message: "Registered tunnel connection" }),
+      { kind: "ready" },
+    ],
+    [
+      JSON.stringify({ level: "error", error: "timeout", message: "Failed to dial a quic connection" }),
+      { kind: "problem", isKnown: false, text: "ERR Failed to dial a quic connection: timeout" },
+    ],
+    [
+      JSON.stringify({
+        level: "error",
+        error: "Unauthorized: Tunnel not found",
+        message: "Register tunnel error",
+      }),
+      { kind: "problem", isKnown: true, final: true },
+    ],
+    ["INFO[2020-11-17T18:31:25Z] Connection established     connIndex=0 location=SEA", { kind: "ready" }],
+    [
+      "2026-03-02T10:11:12Z INF |  https://seasonal-deck.evil.example  |",
+      { kind: "problem", text: expect.stringContaining("not below trycloudflare.com") },
+    ],
+    [
+      "|  http://seasonal-deck.trycloudflare.com  |",
+      { kind: "problem", text: expect.stringContaining("insecure_http") },
+    ],
+  ])("reads %j", (line, finding) => {
+    expect(plan(cloudflared).createReader()(line)).toMatchObject(finding);
+  });
+
+  it.each([
+    "2026-03-02T10:11:12Z ERR Cannot determine default origin certificate path. No file cert.pem in [~/.cloudflared]",
+    "2026-03-02T10:11:12Z INF For more, visit https://developers.cloudflare.com/tunnel",
+    '{"level":"info"',
+  ])("makes nothing of %j", (line) => {
+    expect(plan(cloudflared).createReader()(line)).toBeNull();
+  });
+
+  it("waits where it asks for a login at Cloudflare", () => {
+    const read = plan(cloudflared).createReader();
+    read("Please open the following URL and log in with your Cloudflare account:");
+    expect(read("https://dash.cloudflare.com/argotunnel?callback=x")).toMatchObject({
+      kind: "waiting",
+      link: "https://dash.cloudflare.com/argotunnel?callback=x",
+    });
+  });
+
   it("gives a named tunnel its token by the environment, never as an argument", () => {
     const named = plan(cloudflared, { token, hostname: "sally.example.com" });
     expect(named.publicUrl).toBe("https://sally.example.com");
@@ -147,6 +196,27 @@ describe("tailscale", () => {
     });
   });
 
+  it.each([
+    ["error: getting client status: Tailscale is stopped.", "sudo tailscale up", false],
+    ["# Health check:\t- node key has expired", "--force-reauth", false],
+    ["flag provided but not defined: -https", "1.52", true],
+  ])("says the next step after %j", (line, step, final) => {
+    expect(plan(tailscale).createReader()(line)).toMatchObject({
+      kind: "problem",
+      isKnown: true,
+      final,
+      text: expect.stringContaining(step),
+    });
+  });
+
+  it("says so where the address is none of its domain", () => {
+    expect(plan(tailscale).createReader()("https://devbox.evil.example/")).toMatchObject({
+      kind: "problem",
+      text: expect.stringContaining("not below ts.net"),
+    });
+    expect(plan(tailscale).createReader()("See https://tailscale.com/s/https.")).toBeNull();
+  });
+
   it("runs in the foreground, never with --bg", () => {
     expect(plan(tailscale).command(24_567).args).toEqual(["serve", "--https=443", "http://127.0.0.1:24567"]);
     expect(plan(tailscale, { funnel: true }).command(1).args[0]).toBe("funnel");
@@ -165,8 +235,31 @@ describe("tailscale", () => {
 describe("ngrok", () => {
   it("takes the address of the started tunnel, and of no other line", () => {
     expect(findings(plan(ngrok), "ngrok-started")).toEqual([
-      { kind: "url", url: "https://2f1c-203-0-113-9.ngrok-free.app" },
+      { kind: "url", url: "https://2f1c-203-0-113-9.ngrok-free.app", isReady: true },
     ]);
+  });
+
+  it.each([
+    JSON.stringify({ lvl: "info", msg: "started tunnel", url: "https://x.ngrok-free.app" }),
+    "Forwarding                    https://x.ngrok-free.app -> http://localhost:8080",
+  ])("takes the address out of %j too", (line) => {
+    expect(plan(ngrok).createReader()(line)).toMatchObject({ kind: "url", url: "https://x.ngrok-free.app" });
+  });
+
+  it("puts a complaint of several lines together", () => {
+    const read = plan(ngrok).createReader();
+    const lines = ["ERROR:  failed to start tunnel: Something odd.", "ERROR:", "ERROR:  ERR_NGROK_9999"];
+    expect(lines.map(read).at(-1)).toMatchObject({
+      kind: "problem",
+      text: "failed to start tunnel: Something odd. ERR_NGROK_9999",
+    });
+  });
+
+  it("knows that it is too old", () => {
+    expect(plan(ngrok).createReader()("ERROR:  ERR_NGROK_121")).toMatchObject({
+      final: true,
+      text: expect.stringContaining("ngrok update"),
+    });
   });
 
   it("knows a refused authtoken and does not repeat it, although the tool does", () => {
@@ -257,6 +350,15 @@ describe("ssh", () => {
     ["ssh: Could not resolve hostname box: Name or service not known", false],
   ])("explains %j", (line, final) => {
     expect(plan(ssh, sshFields).createReader()(line)).toMatchObject({ kind: "problem", final });
+  });
+});
+
+it("ssh waits where the server wants to see its user in a browser first", () => {
+  const read = plan(ssh, sshFields).createReader();
+  read("# Tailscale SSH requires an additional check.");
+  expect(read("# To authenticate, visit: https://login.tailscale.com/a/1234")).toMatchObject({
+    kind: "waiting",
+    link: "https://login.tailscale.com/a/1234",
   });
 });
 
