@@ -142,7 +142,6 @@ async function stayUp(
   let seen = talk.candidates.at(-1);
   let reason = "";
   const announce = (): void => {
-    talk.forgive();
     options.door.setAddress(url);
     options.door.offer(url);
     options.show({ state: "up", url });
@@ -154,7 +153,10 @@ async function stayUp(
       await bell.wait(dueMs - monotonicNow(), signal);
     seen = talk.candidates.at(-1);
     const health = await probeAgain(options, url, hasEnded, signal);
-    if (health.ok) continue;
+    if (health.ok) {
+      talk.forgive();
+      continue;
+    }
     reason = health.reason;
     const other = await otherAddress(options, talk, url, hasEnded, signal);
     if (other === null) break;

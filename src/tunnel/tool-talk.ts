@@ -10,7 +10,7 @@ const maxCandidates = 4;
 /** What one run of a tool has said so far, as far as it matters. */
 export interface ToolTalk {
   hear(line: string): void;
-  /** It is up: what stood in the way before does so no more. */
+  /** It has been up for a while: what stood in the way before does so no more. */
   forgive(): void;
   /** Addresses in the order in which they were named. */
   readonly candidates: readonly string[];
@@ -86,7 +86,6 @@ export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
     },
     forgive() {
       problem = null;
-      waiting = null;
     },
     candidates,
     get isReady() {

@@ -142,7 +142,10 @@ function isServiceHost(raw: string): boolean {
   return URL.canParse(raw) && serviceHosts.has(new URL(raw).hostname);
 }
 
-/** Nothing but an address, in a frame: this is how it tells the public one. */
+/** Nothing but an address, or one in a frame: this is how it tells the public one. */
 function standsAlone(line: string): boolean {
-  return /^(\S+Z )?(INF )?[\s|\u2500-\u257f]*https?:\/\/[^\s|\u2500-\u257f]+[\s|\u2500-\u257f]*$/i.test(line);
+  return (
+    /^(\S+Z )?(INF )?\s*https?:\/\/\S+\s*$/i.test(line) ||
+    /[|\u2500-\u257f]\s*https?:\/\/[^\s|\u2500-\u257f]+\s*[|\u2500-\u257f]/i.test(line)
+  );
 }
