@@ -25,6 +25,12 @@ async function failedStart(home: string, args: readonly string[] = [], env = {})
   return run.stderr;
 }
 
+/** What stands in `daemon.json`, once it is there. */
+async function daemonFile(home: string): Promise<{ readonly pid: number; readonly url: string }> {
+  const read = async () => JSON.parse(await readFile(join(home, "daemon.json"), "utf8"));
+  return vi.waitFor(read, 20_000);
+}
+
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const remoteHost = { host: "192.168.1.20:7700" };
 
@@ -119,10 +125,7 @@ describe("a daemon that starts", () => {
     const { child } = await spawnProgram(["daemon", "run", "--home", home, "--port", "0"]);
     child.stdout?.destroy();
     child.stderr?.destroy();
-    const file = await vi.waitFor(
-      async () => JSON.parse(await readFile(join(home, "daemon.json"), "utf8")),
-      20_000,
-    );
+    const file = await daemonFile(home);
     const answer = await fetch(`${file.url}/api/hello`);
     expect(answer.status).toBe(200);
   });
@@ -145,7 +148,7 @@ describe("a second start", () => {
     const ended: number[] = [];
     for (const { child } of starts) child.once("exit", (code) => ended.push(code ?? -1));
     await vi.waitFor(() => expect(ended).toEqual([1, 1, 1]), 25_000);
-    const { pid, url } = JSON.parse(await readFile(join(home, "daemon.json"), "utf8"));
+    const { pid, url } = await daemonFile(home);
     expect(starts.filter(({ child }) => child.exitCode === null).map(({ child }) => child.pid)).toEqual([
       pid,
     ]);

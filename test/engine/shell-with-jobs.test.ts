@@ -87,10 +87,11 @@ describe("the shell with real processes", () => {
     );
     await allow();
     await at.event("tool_output", (event) => event.text.includes("up"));
+    const written = async () => (await readFile(pids, "utf8")).trim().split("\n").map(Number);
+    await expect.poll(written).toHaveLength(2);
+    const started = await written();
     await at.engine.cancel(agent, local);
     expect(await at.event("turn_finished")).toMatchObject({ outcome: "cancelled" });
-    const started = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
-    expect(started).toHaveLength(2);
     const processes = createProcessTable(process.platform);
     for (const pid of started) expect(processes?.find(pid)?.ended ?? true).toBe(true);
   });

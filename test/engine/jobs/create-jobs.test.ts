@@ -319,11 +319,14 @@ describe("the guard of the logs", () => {
 describe("follow", () => {
   it("tells of growth while the job runs, and last of its end", async () => {
     const { jobs } = await openJobs();
-    const { id } = await jobs.start(spec("echo one; sleep 0.4; echo two"));
+    const heard = join(temporaryFolder(), "heard");
+    const command = `echo one; until [ -e ${heard} ]; do sleep 0.02; done; echo two`;
+    const { id } = await jobs.start(spec(command));
     const told: [number, boolean][] = [];
     const last = new Promise<void>((resolve) => {
       jobs.follow(id, (size, running) => {
         told.push([size, running]);
+        writeFileSync(heard, "");
         if (!running) resolve();
       });
     });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createJobs } from "../../../src/engine/jobs/create-jobs.ts";
 import { runtimeConformance } from "./conformance.ts";
+import { tellingJobs, twoPieces } from "./two-pieces.ts";
 
 runtimeConformance("the shell", { ask: false, fail: false }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "sallyport-conformance-"));
@@ -17,10 +18,9 @@ runtimeConformance("the shell", { ask: false, fail: false }, async () => {
   return {
     runtime: "shell",
     model: null,
-    engine: { jobs },
+    engine: { jobs: tellingJobs(jobs) },
     prompts: {
-      // The second piece comes when the first was seen: calls forward their output ten times a second.
-      work: "echo one; sleep 0.3; echo two",
+      work: twoPieces,
       hold: "echo half; sleep 100",
       ask: "",
       fail: "",

@@ -14,6 +14,7 @@ import { createAcpRuntime } from "../../../../src/engine/runtimes/acp/create-acp
 import type { AgentEvent } from "../../../../src/protocol/events.ts";
 import type { Decision, Mode } from "../../../../src/protocol/objects.ts";
 import { actor, engineFixture, type Fixture, local } from "../../support/engine-fixture.ts";
+import { tellingJobs } from "../two-pieces.ts";
 
 const fixture = fileURLToPath(new URL("../../../fixtures/agents/scripted.js", import.meta.url));
 
@@ -40,14 +41,16 @@ export interface ScriptedParts {
 export async function scriptedParts(options: ScriptedOptions = {}): Promise<ScriptedParts> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "sallyport-acp-")));
   const logPath = join(folder, "agent.log");
-  const jobs = await createJobs({
-    jobsFolder: join(folder, "jobs"),
-    now: Date.now,
-    limits: { maxLogBytes: 2 ** 30, maxTotalBytes: 2 ** 33, keepDays: 30, freeDiskFloorBytes: 0 },
-    environment: process.env,
-    onWarning: () => undefined,
-    graceMs: 300,
-  });
+  const jobs = tellingJobs(
+    await createJobs({
+      jobsFolder: join(folder, "jobs"),
+      now: Date.now,
+      limits: { maxLogBytes: 2 ** 30, maxTotalBytes: 2 ** 33, keepDays: 30, freeDiskFloorBytes: 0 },
+      environment: process.env,
+      onWarning: () => undefined,
+      graceMs: 300,
+    }),
+  );
   const made: AcpRuntime[] = [];
   const spec: AcpAgentSpec = {
     name: "scripted",
