@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { usageError } from "./cli-error.ts";
 import { type Call, isOn, type OptionSpec, textOption } from "./command.ts";
+import { checkedProvider } from "./tunnel-provider.ts";
 
 /** What `up`, `daemon run`, `daemon start` and `daemon restart` are told about the daemon to run. Null: as configured. */
 export interface DaemonFlags {
@@ -36,7 +37,7 @@ export function daemonFlags(call: Call): DaemonFlags {
   if (host === "")
     throw usageError("--host is empty. Name an address of this machine, as in: --host 192.168.1.20");
   const tunnel = textOption(call, "tunnel");
-  if (tunnel === "") throw usageError("--tunnel is empty. Name a provider, as in: --tunnel cloudflared");
+  if (tunnel !== null) checkedProvider("--tunnel", tunnel);
   const tokenFile = textOption(call, "tokenFile");
   if (tokenFile === "") throw usageError("--token-file is empty. Name a file that only you can read.");
   return {

@@ -4,6 +4,7 @@ import { exitCodes, failedError, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, type OptionSpec, textOption } from "./command.ts";
 import { mintCode, showCode } from "./offers.ts";
 import { requireTarget } from "./target.ts";
+import { checkedProvider } from "./tunnel-provider.ts";
 import { tunnelLines } from "./tunnel-text.ts";
 import { settled } from "./tunnel-wait.ts";
 
@@ -49,7 +50,7 @@ const start: CommandSpec = {
   anywhere: true,
   options: startOptions,
   async run(call) {
-    const [provider = ""] = call.words;
+    const provider = checkedProvider("The provider", call.words[0] ?? "");
     const body = { provider, ...(await fieldsOf(call, provider)) };
     const target = await requireTarget(call);
     let remote = await target.rest.body<Remote>("POST", "/api/tunnel", body);
