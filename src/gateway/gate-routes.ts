@@ -30,6 +30,8 @@ interface Pattern extends Row {
   readonly segments: readonly string[];
 }
 
+/** An upgrade is a GET whatever the route's own method is: in the order in which they are looked for. */
+const restMethods: readonly Method[] = ["GET", "POST", "PATCH", "DELETE"];
 const open: ScopeRow = { needs: "public" };
 const anyPrincipal: ScopeRow = { needs: [] };
 const staticFile: RouteMatch = { kind: "static", label: "static", scope: open };
@@ -70,6 +72,8 @@ export function compileRoutes(
 
   const find = (method: string, path: string): Row | undefined =>
     exact.get(path)?.get(method) ?? patterns.find((pattern) => fits(pattern, method, path));
+  const findAny = (methods: readonly string[], path: string): Row | undefined =>
+    methods.map((method) => find(method, path)).find((row) => row !== undefined);
   const isPage = (target: Target): boolean => !isApiPath(target.path) && isStaticPath(target.routedPath);
 
   return {
@@ -80,7 +84,7 @@ export function compileRoutes(
       if (row) return row.route;
       const page = (method === "GET" || method === "HEAD") && isPage(target);
       if (page) return isUpgrade ? staticWrongWay : staticFile;
-      const otherWay = method === "GET" ? find(isUpgrade ? "GET" : "SOCKET", path) : undefined;
+      const otherWay = method === "GET" ? findAny(isUpgrade ? restMethods : ["SOCKET"], path) : undefined;
       if (otherWay) return otherWay.wrongWay;
       return isApiPath(path) ? unknownApi : unknownPage;
     },
