@@ -78,6 +78,16 @@ describe("sallyport doctor", () => {
     expect(of("files").next).toMatch(/^chmod 600 .*daemon\.token/);
   });
 
+  it("only warns of a config.toml that has the mode of an editor, in a home that nobody else can enter", async () => {
+    const home = await homeOf({ "config.toml": "port = 0\n" }, 0o644);
+    const { exitCode, of } = await doctor(home);
+    expect(exitCode).toBe(0);
+    expect(of("files")).toMatchObject({ state: "warn" });
+    expect(of("files").next).toMatch(/^chmod 600 .*config\.toml/);
+    await chmod(home, 0o755);
+    expect((await doctor(home)).of("files").state).toBe("fail");
+  });
+
   it("tells a home that others can write", async () => {
     const home = await homeOf({});
     await chmod(home, 0o777);

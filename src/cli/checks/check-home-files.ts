@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { HomePaths } from "../../config/home-paths.ts";
 import { type FolderFacts, homeProblem, parentProblem } from "../../daemon/judge-folder.ts";
 import { quoteWord } from "../quote.ts";
-import { type Finding, fail, ok } from "./finding.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Is the home this user's alone, and is every file in it? Only looks: nothing is made or changed. */
 export async function checkHomeFiles(paths: HomePaths): Promise<readonly Finding[]> {
@@ -13,7 +13,8 @@ export async function checkHomeFiles(paths: HomePaths): Promise<readonly Finding
   const problem = homeProblem(home, uid) ?? (await problemAbove(home.path, uid));
   if (problem !== null) return [fail("home", problem, null)];
   const findings: Finding[] = [];
-  if (uid !== null && (home.mode & 0o077) !== 0)
+  const isShut = uid === null || (home.mode & 0o077) === 0;
+  if (!isShut)
     findings.push(
       fail(
         "home",
@@ -22,10 +23,11 @@ export async function checkHomeFiles(paths: HomePaths): Promise<readonly Finding
       ),
     );
   else findings.push(ok("home", `${home.path} is yours alone`));
-  return [...findings, await checkFiles(paths, uid)];
+  return [...findings, await checkFiles(paths, uid, isShut)];
 }
 
-async function checkFiles(paths: HomePaths, uid: number | null): Promise<Finding> {
+/** @param isShut nobody else comes as far as the files: then those that hold no secret by themselves are only warned of */
+async function checkFiles(paths: HomePaths, uid: number | null, isShut: boolean): Promise<Finding> {
   const files = [
     paths.config,
     paths.credentials,
@@ -55,8 +57,10 @@ async function checkFiles(paths: HomePaths, uid: number | null): Promise<Finding
       `Files that belong to another user: ${all(foreign)}`,
       `chown "$(id -un)" ${all(foreign)}`,
     );
-  if (open.length > 0)
-    return fail("files", `Files that others can read: ${all(open)}`, `chmod 600 ${all(open)}`);
+  if (open.length > 0) {
+    const say = isShut && open.every((path) => path === paths.config) ? warn : fail;
+    return say("files", `Files that others can read: ${all(open)}`, `chmod 600 ${all(open)}`);
+  }
   return ok("files", "every file is yours alone");
 }
 
