@@ -1,7 +1,8 @@
-import { link, readdir, readFile, unlink } from "node:fs/promises";
+import { link, lstat, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createFileExclusive } from "../lib/atomic-file.ts";
 import { randomSecret } from "../lib/ids.ts";
+import { notRegularFile } from "../lib/not-regular-file.ts";
 import {
   isRunning,
   type ProcessIdentity,
@@ -94,9 +95,13 @@ async function highestNumber(folder: string): Promise<number | null> {
   return numbers.length === 0 ? null : Math.max(...numbers);
 }
 
-/** A file that does not parse names nobody: it was complete when it was linked, so it was damaged by a fall of the machine. */
+/**
+ * A file that does not parse names nobody: it was complete when it was linked, so it was damaged by a fall of the machine.
+ * What is no file was put there by somebody: a pipe would be waited for without end, a link could hide a holder.
+ */
 async function readHolder(path: string): Promise<ProcessIdentity | null | "gone"> {
   try {
+    if (!(await lstat(path)).isFile()) throw notRegularFile(path);
     return parseProcessIdentity(JSON.parse(await readFile(path, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "gone";

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -101,6 +101,17 @@ describe("acquireLock", () => {
       expect(await (await startTrier()).attempt()).toMatchObject({ held: true, number: 2 });
     },
   );
+
+  it.each([
+    ["a folder", (path: string) => mkdir(path)],
+    ["a link that leads nowhere", (path: string) => symlink(join(folder, "nothing"), path)],
+    ["a pipe", async (path: string) => void spawnSync("mkfifo", [path])],
+  ])("refuses %s in the place of a lock, by its name and without waiting for it", async (_what, put) => {
+    const path = join(folder, "daemon.lock.3");
+    await put(path);
+    await expect(acquireLock(folder)).rejects.toMatchObject({ code: "EINVAL", path });
+    expect(await readdir(folder)).toEqual(["daemon.lock.3"]);
+  });
 
   it("leaves a few files behind however often it changes hands", async () => {
     for (let i = 0; i < 6; i++) {
