@@ -7,6 +7,7 @@ import { exitCodes, usageError } from "./cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "./command.ts";
 import { createFamily } from "./family.ts";
 import { createMailbox } from "./mailbox.ts";
+import { choosesAgent, newAgentOptions, startChosen } from "./new-agent.ts";
 import { sendAnswers, showRequests } from "./send-answers.ts";
 import { namedId, openSession, type Session, tabOption } from "./session.ts";
 import { inline } from "./text.ts";
@@ -27,8 +28,7 @@ export const promptCommand: CommandSpec = {
   options: [
     { flags: "--agent <id>", about: "an agent to go on with; without it a new one" },
     { flags: "--tab <dir>", about: "the folder of the new agent; without it the daemon's active tab" },
-    { flags: "--runtime <name>", about: "what runs the new agent: sallyport agents lists them" },
-    { flags: "--model <id>", about: "the model of the new agent" },
+    ...newAgentOptions,
     { flags: "--queue", about: "if the agent is busy, reserve its next turn" },
     { flags: "--json", about: "print one event a line" },
   ],
@@ -37,41 +37,23 @@ export const promptCommand: CommandSpec = {
     if (text.trim() === "") throw usageError('The prompt is empty. As in: sallyport prompt "ls -l"');
     if (textOption(call, "agent") !== null && textOption(call, "tab") !== null)
       throw usageError("--agent has a tab already. Give --agent or --tab, not both.");
-    if (textOption(call, "agent") !== null && choosesRuntime(call))
-      throw usageError("--runtime and --model are for a new agent. Leave --agent away.");
+    const isChosen = choosesAgent(call);
     const session = await openSession(call);
     try {
-      return await runTurn(call, session, text);
+      return await runTurn(call, session, { text, isChosen });
     } finally {
       session.connection.close();
     }
   },
 };
 
-function choosesRuntime(call: Call): boolean {
-  return textOption(call, "runtime") !== null || textOption(call, "model") !== null;
+interface Wanted {
+  readonly text: string;
+  /** What runs the new agent was chosen. */
+  readonly isChosen: boolean;
 }
 
-/** The agent that is prompted: the named one, or a new one where its runtime or model was chosen; else the daemon makes it. */
-async function agentOption(
-  call: Call,
-  connection: Connection,
-  tab: string | null,
-  text: string,
-): Promise<string | null> {
-  if (!choosesRuntime(call)) return textOption(call, "agent");
-  const [runtime, model] = [textOption(call, "runtime"), textOption(call, "model")];
-  const started = await connection.command({
-    type: "agent_start",
-    label: text.slice(0, maxLabelChars),
-    ...(tab === null ? {} : { tab }),
-    ...(runtime === null ? {} : { runtime }),
-    ...(model === null ? {} : { model }),
-  });
-  return namedId(started.agent);
-}
-
-async function runTurn(call: Call, session: Session, text: string): Promise<number> {
+async function runTurn(call: Call, session: Session, { text, isChosen }: Wanted): Promise<number> {
   const { connection, target } = session;
   // What the prompt causes may arrive before its reply, so everything is kept from here on.
   const mailbox = createMailbox<Broadcast | null>();
@@ -79,7 +61,9 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
   connection.closed.then(() => mailbox.put(null));
 
   const tab = await tabOption(call, connection);
-  const named = await agentOption(call, connection, tab, text);
+  const label = text.slice(0, maxLabelChars);
+  // Without either the daemon makes an agent.
+  const named = isChosen ? await startChosen(call, connection, { tab, label }) : textOption(call, "agent");
   const ack = await connection.command({
     type: "prompt",
     text,
@@ -96,7 +80,7 @@ async function runTurn(call: Call, session: Session, text: string): Promise<numb
   const desk = openAnswerDesk({
     out: call.out,
     hasKeyboard: call.io.keyboard !== null,
-    elsewhere: `Nobody can type one here: answer on a paired device, or at ${target.url}`,
+    elsewhere: `Nobody can type one here: answer on a paired device, at ${target.url}, or in a terminal: sallyport attach --agent ${agent}. Ctrl-C cancels the turn.`,
     echo: (text) => void call.io.stderr.write(text).catch(() => undefined), // An echo that is not seen changes nothing.
     ...sendAnswers(connection, (message) => void call.out.note(`  ${inline(message)}`)),
   });

@@ -3,6 +3,7 @@ import { createLiveClient } from "../../client/live-client.ts";
 import { openAnswerDesk } from "../answer-desk.ts";
 import { CliError, exitCodes, failedError, usageError } from "../cli-error.ts";
 import { type Call, type CommandSpec, isOn, textOption } from "../command.ts";
+import { choosesAgent, newAgentOptions, startChosen } from "../new-agent.ts";
 import { sendAnswers } from "../send-answers.ts";
 import { tabOption } from "../session.ts";
 import { lastingTarget, requireTarget } from "../target.ts";
@@ -20,6 +21,7 @@ export const attachCommand: CommandSpec = {
   examples: [
     "sallyport attach",
     "sallyport -C box attach --tab /srv/api",
+    "sallyport attach --tab . --runtime qwen",
     "echo 'ls -l' | sallyport attach --new",
   ],
   anywhere: true,
@@ -27,11 +29,13 @@ export const attachCommand: CommandSpec = {
     { flags: "--agent <id>", about: "this agent (default: the active one of the tab)" },
     { flags: "--tab <dir>", about: "the tab of this folder; opened if there is none" },
     { flags: "--new", about: "begin a new agent" },
+    ...newAgentOptions,
     { flags: "--json", about: "print one event a line" },
   ],
   async run(call) {
     if (textOption(call, "agent") !== null && (textOption(call, "tab") !== null || isOn(call, "new")))
       throw usageError("--agent has a tab already and is not new. Give --agent alone.");
+    choosesAgent(call);
     const target = await requireTarget(call);
     // A first look that fails with a reason; later the client comes back by itself.
     await target.rest.request("GET", "/api/daemon");
@@ -127,6 +131,7 @@ async function choosePlace(call: Call, client: Client): Promise<{ tab: string; a
   const tab = given ?? workspace.active_tab ?? workspace.tabs[0]?.id;
   if (tab === undefined)
     throw failedError("The workspace has no tab. Open one: sallyport attach --tab DIR", "not_found");
+  if (choosesAgent(call)) return { tab, agent: await startChosen(call, client, { tab }) };
   const row = client.state?.workspace.tabs.find(({ id }) => id === tab);
   return { tab, agent: isOn(call, "new") ? null : (row?.active_agent ?? null) };
 }

@@ -160,6 +160,11 @@ async function play() {
           send({ type: "ack", client_ref });
           event({ type: "turn_finished", turn: `u${turns}`, outcome: "cancelled" });
           return;
+        case "agent_start":
+          if (command.runtime === "magic")
+            send({ type: "error", client_ref, code: "invalid_field", message: "There is no such runtime." });
+          else send({ type: "ack", client_ref, tab: "t1", agent: "a1" });
+          return;
         case "job_list":
           send({ type: "jobs", client_ref, jobs: [] });
           return;
@@ -188,6 +193,24 @@ describe("sallyport attach with lines piped in", () => {
       ["one", undefined, "a1"],
       ["two", undefined, "a1"],
     ]);
+  });
+
+  it("begins an agent of the runtime and model that were chosen", async () => {
+    const { home, sent } = await play();
+    const ran = await cli(["attach", "--runtime", "qwen", "--model", "big"], { home, input: "one\n" });
+    expect(ran.exitCode).toBe(0);
+    expect(sent("agent_start")).toMatchObject([{ tab: "t1", runtime: "qwen", model: "big" }]);
+    expect(sent("prompt")).toMatchObject([{ agent: "a1", text: "one" }]);
+  });
+
+  it("begins nothing with a runtime that there is not, or beside a named agent", async () => {
+    const { home, sent } = await play();
+    const ran = await cli(["attach", "--runtime", "magic"], { home, input: "one\n" });
+    expect(ran.stderr).toContain("There is no such runtime.");
+    expect(ran.exitCode).not.toBe(0);
+    const both = await cli(["attach", "--runtime", "qwen", "--agent", "a1"], { home, input: "one\n" });
+    expect(both.exitCode).toBe(2);
+    expect(sent("prompt")).toEqual([]);
   });
 
   it("answers with /allow, and with the digest of what was shown", async () => {
