@@ -24,6 +24,7 @@ const windowMs = 60_000;
 const maxAddresses = 4_096;
 const maxDoors = 64;
 
+/** Budgets of this process: empty at its start, bounded in memory. `nowMs` of every call is milliseconds of one clock. */
 export function createThrottle(): Throttle {
   const publicRequests = openBudget(
     limits.publicRequestsPerAddressPerMinute,

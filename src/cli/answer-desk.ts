@@ -45,6 +45,7 @@ export async function untilTypedAheadIsRead(): Promise<void> {
 
 type Request = PermissionRequest | Question;
 
+/** Writes through `out` alone and reads nothing: whoever reads the keyboard hands keys and lines in. */
 export function openAnswerDesk(options: AnswerDeskOptions): AnswerDesk {
   const { out, hasKeyboard } = options;
   const waiting: Request[] = [];

@@ -6,6 +6,10 @@ export interface Family {
   hear(change: Pick<Change, "type"> | Change): void;
 }
 
+/**
+ * @param root the agent at the top
+ * @param state who exists by now; `hear` must get every change from there on
+ */
 export function createFamily(root: string, state: Pick<Snapshot, "workspace">): Family {
   const members = new Set([root]);
   const rows = state.workspace.tabs.flatMap(({ agents }) => agents);

@@ -5,6 +5,7 @@ export interface Mailbox<T> {
   take(): Promise<T>;
 }
 
+/** Unbounded: for what a daemon sends, which bounds that itself. */
 export function createMailbox<T>(): Mailbox<T> {
   const kept: T[] = [];
   let waiting: ((message: T) => void) | null = null;

@@ -17,6 +17,7 @@ export interface HeldBytesBounds {
   readonly maxHolderBytes: number;
 }
 
+/** A `holder` is named by the caller, one name for all that the same principal holds; a share counts until it is set to 0. */
 export function createHeldBytes({ maxBytes, maxHolderBytes }: HeldBytesBounds): HeldBytes {
   const byHolder = new Map<string, number>();
   let totalBytes = 0;

@@ -8,6 +8,7 @@ export function byOf(lease: Lease): By {
   return { device: lease.principal.kind === "device" ? lease.principal.device : null, name: lease.name };
 }
 
+/** True for that device alone: the master is no device. */
 export function isSelf(lease: Lease, device: string): boolean {
   return lease.principal.kind === "device" && lease.principal.device === device;
 }

@@ -37,6 +37,10 @@ const defaultTimeoutMs = 10_000;
 /** Sends one push and tells what became of it. Never rejects. */
 export type Deliver = (parcel: Parcel) => Promise<PushOutcome>;
 
+/**
+ * Resolves the endpoint anew for each push and connects to an address that was judged, so that no name leads inside; one
+ * request, no redirect.
+ */
 export function createDeliver(options: DeliverOptions): Deliver {
   const { timeoutMs = defaultTimeoutMs, now } = options;
 

@@ -28,6 +28,10 @@ const urlProblems: Readonly<Record<UrlProblem, string>> = {
   query: "must have no ? and no # in it",
 };
 
+/**
+ * @param provider the section of the configuration that a refusal names; a bad value throws `invalid_field` with the name of
+ * its field
+ */
 export function createFieldReader(provider: string, input: PlanInput): FieldReader {
   const { rawFields, settings } = input;
   const asked = new Set<string>();

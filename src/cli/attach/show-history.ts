@@ -15,6 +15,7 @@ export interface TranscriptPage {
   } | null;
 }
 
+/** The newest `limit` records, or those before the place that a page named. Throws what the daemon refused. */
 export function readTranscript(
   rest: Pick<Rest, "body">,
   agent: string,

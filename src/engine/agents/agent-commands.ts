@@ -49,6 +49,9 @@ export interface AgentCommandsOptions {
   readonly report: (problem: string) => void;
 }
 
+/**
+ * Every command calls `assertOpen` and the actor's `assertLive` at its commit point, in the moment before something is kept.
+ */
 export function createAgentCommands(options: AgentCommandsOptions): AgentCommands {
   const { agents, workspaces, sessionsFolder } = options;
 

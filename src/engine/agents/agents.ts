@@ -57,6 +57,7 @@ export interface AgentsOptions {
   readonly isWaiting: (turn: string) => boolean;
 }
 
+/** Holds what lives in memory only; documents of tabs and agents stay in `store`, and rows are made of both. */
 export function createAgents(options: AgentsOptions): Agents {
   const { store } = options;
   const agents = new Map<string, LiveAgent>();

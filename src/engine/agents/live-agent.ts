@@ -45,6 +45,9 @@ export interface LiveAgent {
   announcedRow: string;
 }
 
+/**
+ * A turn that nothing is known of but its text: `input` is put in its place when commands are expanded and attachments read.
+ */
 export function createTurn(options: {
   readonly id: string;
   readonly kind?: Turn["kind"];

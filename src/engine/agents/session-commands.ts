@@ -48,6 +48,7 @@ export interface SessionCommandsOptions {
   readonly append: (change: ChangeBody) => void;
 }
 
+/** As agent commands: checked again at the commit point. Two who open the same session at once get the same tab. */
 export function createSessionCommands(options: SessionCommandsOptions): SessionCommands {
   const { workspaces, agents } = options;
   const { store } = workspaces;

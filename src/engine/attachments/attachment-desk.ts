@@ -19,6 +19,7 @@ export interface AttachmentDesk {
 const waitingPerLane = 64;
 const nothing: HeldAttachments = { attached: [], release: () => undefined };
 
+/** @param bounds `heldBytes` of all prompts together, `lanes` prompts read at once; left out: those of the engine */
 export function createAttachmentDesk(
   bounds: { readonly heldBytes: number; readonly lanes: number } = {
     heldBytes: engineLimits.heldAttachmentBytes,

@@ -13,6 +13,7 @@ export interface PromptInput {
   release(): void;
 }
 
+/** A prompt that stands for nothing else: no command in it, nothing attached. */
 export function plainInput(text: string): PromptInput {
   return { text, parts: [{ type: "text", text }], attachments: [], answer: null, release: () => undefined };
 }

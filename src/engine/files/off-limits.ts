@@ -12,6 +12,7 @@ const maxAncestors = 512;
 /** A home with more entries than this cannot be searched for a hard link in time: then such a file is refused. */
 const maxHomeEntries = 100_000;
 
+/** By device and inode, so under every name, also through a hard link or a bind mount. */
 export function sameFile(one: FileIdentity, other: FileIdentity): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }

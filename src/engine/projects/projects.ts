@@ -48,6 +48,7 @@ interface Known {
 
 const fresh = (): Known => ({ project: null, text: "", readMs: -Infinity, trusted: false, reading: null });
 
+/** What was read counts as fresh for two seconds, by `now`. */
 export function createProjects(options: ProjectsOptions): Projects {
   const tabs = new Map<string, Known>();
 

@@ -65,6 +65,10 @@ function describePermission(call: PermissionToAsk, requestId: string, atMs: numb
   };
 }
 
+/**
+ * Open requests live in memory; what is written of them goes through the `record` of whoever asks. `now` is epoch
+ * milliseconds.
+ */
 export function createPermissions(options: { readonly now: () => number }): Permissions {
   const requests = createOpenRequests<PermissionRequest, Decision>();
 

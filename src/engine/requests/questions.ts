@@ -27,6 +27,7 @@ export interface Questions {
   list(): readonly Question[];
 }
 
+/** As permissions: in memory, written by whoever asks. `now` is epoch milliseconds. */
 export function createQuestions(options: { readonly now: () => number }): Questions {
   const requests = createOpenRequests<Question, QuestionAnswer>();
 

@@ -20,6 +20,7 @@ export type ChooseRuntime = (name: string, model: string | null, tab: Pick<TabDo
  */
 export type LearnModel = (name: string, model: string | null, tab: Pick<TabDoc, "cwd">) => Promise<void>;
 
+/** For runtimes that know their models only after their program was asked, which may take seconds. */
 export function createModelLearner({
   runtimes,
   isTrusted,
@@ -37,6 +38,7 @@ export interface ChooseRuntimeOptions {
   readonly explain: (name: string) => string | null;
 }
 
+/** `explain` is asked only for a name that no runtime has: its text becomes the refusal. */
 export function createRuntimeChooser({ runtimes, isTrusted, explain }: ChooseRuntimeOptions): ChooseRuntime {
   return (name, model, tab) => {
     const runtime = knownRuntime(runtimes, name, explain);

@@ -43,6 +43,10 @@ export interface SessionsOptions {
   readonly report: (problem: string) => void;
 }
 
+/**
+ * Sessions on a tab are written by their live agent, others one after the other through their file. `bounds` is asked anew
+ * at each call, so a changed browse root counts at once.
+ */
 export function createSessions(options: SessionsOptions): Sessions {
   const { workspaces, agents, library, flags } = options;
   const { store } = workspaces;

@@ -42,6 +42,9 @@ const CacheSchema = Type.Object({ version: Type.Literal(1), sessions: Type.Array
 /** One value with a row for each session: walked, it would take seconds. */
 const cacheForm = createChecker(CacheSchema, { walks: 0 });
 
+/**
+ * Reads nothing before the first look. The cache is a shortcut: without it, or damaged, every transcript is read once more.
+ */
 export function createSessionIndex(options: SessionIndexOptions): SessionIndex {
   const { folder } = options;
   const known = new Map<string, SessionFacts>();

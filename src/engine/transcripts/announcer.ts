@@ -19,6 +19,7 @@ export interface Announcer {
   take(): Slot;
 }
 
+/** @param sequence where each place has its number from */
 export function createAnnouncer(sequence: EventSequence): Announcer {
   const places: { seq: number; ready: (() => void) | "dropped" | null }[] = [];
   let flushing = false;

@@ -12,6 +12,7 @@ export interface Streaming {
   unfinished(reason: string): AgentEventBody[];
 }
 
+/** `now` is epoch milliseconds: an unfinished call says how long it took. */
 export function createStreaming(options: { readonly now: () => number }): Streaming {
   let open = false;
   let message: string | null = null;

@@ -49,6 +49,7 @@ export function transcriptPath(sessionsFolder: string, agent: string): string {
   return join(sessionsFolder, `${agent}.jsonl`);
 }
 
+/** Opens the file with the first record and not before: an agent that never said anything has none. */
 export function createTranscript(options: TranscriptOptions): Transcript {
   const { announcer } = options;
   let opened: Promise<Jsonl> | null = null;

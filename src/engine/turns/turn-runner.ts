@@ -25,6 +25,7 @@ export interface TurnRunnerOptions extends SubagentsOptions {
   readonly report: (problem: string) => void;
 }
 
+/** What a runtime throws becomes the outcome `failed`; an end that the disk refuses is owed and reported. */
 export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   const { store, agents } = options;
 

@@ -26,6 +26,7 @@ const CacheSchema = Type.Object({ version: Type.Literal(1), sessions: Type.Array
 /** One value with a row for each session: walked, it would take seconds. */
 const cacheForm = createChecker(CacheSchema, { walks: 0 });
 
+/** Reads nothing before it is asked; those who ask at once share one look. */
 export function createUsageIndex(options: UsageIndexOptions): UsageIndex {
   const { folder, sessions } = options;
   let known = new Map<string, SessionUsage>();

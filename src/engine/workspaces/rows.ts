@@ -11,6 +11,7 @@ export interface AgentActivity {
 
 export const dormant: AgentActivity = { state: "idle", live: false, turn: null, queued: false };
 
+/** An agent as docs/protocol.md shows it, of its document and what it does now. */
 export function agentRow(doc: AgentDoc, tab: string, activity: AgentActivity): Agent {
   return {
     id: doc.id,
@@ -38,6 +39,7 @@ export interface TabFacts {
   readonly note: string | null;
 }
 
+/** A tab without its agents, as docs/protocol.md shows it. */
 export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
   return {
     id: doc.id,
@@ -55,6 +57,7 @@ export function tabRow(doc: TabDoc, workspace: string, facts: TabFacts): Tab {
   };
 }
 
+/** A workspace as a list shows it: how many tabs, not which. */
 export function workspaceRow(doc: WorkspaceDoc): WorkspaceRow {
   return { id: doc.id, name: doc.name, tabs: doc.tabs.length, used: doc.used, active_tab: doc.active_tab };
 }

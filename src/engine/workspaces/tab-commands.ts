@@ -44,6 +44,7 @@ export interface TabCommandsOptions {
   readonly append: (change: ChangeBody) => void;
 }
 
+/** As agent commands: checked again at the commit point. */
 export function createTabCommands(options: TabCommandsOptions): TabCommands {
   const { workspaces, agents, append } = options;
   const { store } = workspaces;

@@ -23,6 +23,7 @@ export interface WorkspaceCommandsOptions {
   readonly append: (change: ChangeBody) => void;
 }
 
+/** As agent commands: checked again at the commit point. The last workspace, and one whose agents run, cannot be deleted. */
 export function createWorkspaceCommands(options: WorkspaceCommandsOptions): WorkspaceCommands {
   const { workspaces, agents, append } = options;
   const { store } = workspaces;

@@ -72,6 +72,7 @@ export async function showSession(
   client.connection.end(closeCodes.notReading, "more happens than can be told");
 }
 
+/** The newest messages, or those before the record `before`; `maxMessages` may be infinite. Rejects as `readSession` does. */
 export function readPage(
   engine: Pick<Engine, "readSession">,
   session: MewSession,

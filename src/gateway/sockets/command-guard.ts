@@ -23,6 +23,7 @@ export interface CommandGuard {
 
 export const rateMessage = `At most ${limits.commandsPerSecond} commands a second; wait and send it again.`;
 
+/** One for each connection. `now` is epoch milliseconds. It closes the connection itself and answers nothing. */
 export function createCommandGuard(connection: Connection, now: () => number): CommandGuard {
   const { lease } = connection;
   const perSecond = limits.commandsPerSecond;

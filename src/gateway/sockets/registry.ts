@@ -39,6 +39,7 @@ const mebibyte = 1024 * 1024;
 const incomingBounds = { maxBytes: 256 * mebibyte, maxHolderBytes: 64 * mebibyte };
 const outgoingBounds = { maxBytes: 512 * mebibyte, maxHolderBytes: 128 * mebibyte };
 
+/** Bounds that are left out: 256 MiB come in and 512 MiB wait to go out, of which one principal may hold a quarter. */
 export function createSocketRegistry(options: SocketRegistryOptions): SocketRegistry {
   const connections = new Set<Connection>();
   const countByHolder = new Map<string, number>();

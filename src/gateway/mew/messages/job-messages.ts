@@ -12,6 +12,7 @@ interface Identities {
   readonly request_id: string;
 }
 
+/** The answer to a request about a job's output that was refused; it repeats what was asked for. */
 export function jobErrorMessage(
   { session_id, job_id, request_id }: Identities,
   message: string,

@@ -16,6 +16,7 @@ interface Identities {
   readonly request_id: string;
 }
 
+/** A receipt without a reason has no `message`; the dialect knows no null there. */
 export function receiptMessage(
   { session_id, request_id }: Identities,
   receipt: Pick<ReceiptView, "status" | "message">,

@@ -17,6 +17,7 @@ export function permissionMessages(
   };
 }
 
+/** Ids in the dialect's form; what is missing is an empty text, as its clients expect. */
 export function questionMessage(
   question: Pick<Question, "request_id" | "call_id" | "subagent" | "questions">,
 ): MewServerMessageOf<"ask_user_request"> {

@@ -33,6 +33,7 @@ export interface MewTranslator {
 
 const titleChars = 200;
 
+/** `take` must get every change, in order. */
 export function createTranslator(): MewTranslator {
   const family = createFamily();
   const attention = createAttention();

@@ -62,6 +62,7 @@ export function modelFields(
   return model === null ? { provider: runtime } : { model, provider: runtime };
 }
 
+/** `id` is `runtime/model`, which `findModel` takes back. */
 export function modelInfo(model: Model): MewModelInfo {
   const { thinking = [], context_tokens } = model;
   return {
