@@ -115,17 +115,17 @@ function inCamel(message: MewServerMessage): object {
   return { ...message, type: spell(message.type, "camel") };
 }
 
-/** The fields of a message that its schema knows, with defaults for those that are missing. */
+/** The fields of a message that its schema knows, with defaults for those that are missing or null. */
 function knownFields(raw: Raw, tag: MewClientType, schema: (typeof mewClientSchemas)[MewClientType]): Raw {
   const defaults: Raw = mewClientDefaults[tag] ?? {};
-  const required: readonly string[] = schema.required;
   const message: Record<string, unknown> = { type: tag };
   for (const field of Object.keys(schema.properties)) {
     if (field === "type") continue;
     const value = Object.hasOwn(raw, field) ? raw[field] : undefined;
-    if (value === undefined) {
-      if (Object.hasOwn(defaults, field)) message[field] = defaults[field];
-    } else if (value !== null || required.includes(field)) message[field] = tidy(field, value);
+    // Some languages write an empty list, or what was not set, as null.
+    const isLeftOut = value === undefined || value === null;
+    if (!isLeftOut) message[field] = tidy(field, value);
+    else if (Object.hasOwn(defaults, field)) message[field] = defaults[field];
   }
   return message;
 }

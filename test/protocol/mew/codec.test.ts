@@ -37,6 +37,22 @@ describe("client messages", () => {
       { type: "prompt", text: "x", attachments: [] },
     ],
     [
+      { type: "Prompt", text: "x", attachments: null },
+      { type: "prompt", text: "x", attachments: [] },
+    ],
+    [
+      { type: "AttachSession", session_id: "s", client_kind: null },
+      { type: "attach_session", session_id: "s", client_kind: "unknown" },
+    ],
+    [
+      { type: "AskUserResponse", request_id: "r", answers: null, cancelled: null },
+      { type: "ask_user_response", request_id: "r", answers: [], cancelled: false },
+    ],
+    [
+      { type: "load_session_history", session_id: "s", before: 1, limit: null },
+      { type: "load_session_history", session_id: "s", before: 1, limit: 24 },
+    ],
+    [
       { type: "Prompt", text: "x", attachments: [{ path: "a", mime: null, junk: 1 }] },
       { type: "prompt", text: "x", attachments: [{ path: "a" }] },
     ],
@@ -87,7 +103,7 @@ describe("client messages", () => {
     [{ type: "prompt" }, "snake", '"text" is missing'],
     [{ type: "Prompt", text: 5 }, "camel", '"text"'],
     [{ type: "prompt", text: null }, "snake", '"text"'],
-    [{ type: "prompt", text: "x", attachments: null }, "snake", '"attachments"'],
+    [{ type: "prompt", text: "x", attachments: "a" }, "snake", '"attachments"'],
     [{ type: "prompt", text: "x", attachments: [{}] }, "snake", "path"],
     [{ type: "prompt", text: "x", attachments: ["a"] }, "snake", '"attachments.0"'],
     [{ type: "prompt", text: "x", attachments: Array(65).fill({ path: "a" }) }, "snake", '"attachments"'],
