@@ -94,8 +94,8 @@ export function errorState(call: StartedCall, error: string, endMs: number): Mew
 
 export function finishedState(call: StartedCall, event: EventOf<"tool_finished">): MewToolState {
   const endMs = timeOf(event);
-  if (event.is_error) return errorState(call, event.output, endMs);
   const { exit_code, job } = event;
+  if (event.is_error) return errorState(call, event.output || failureText(exit_code), endMs);
   const metadata = {
     ...(exit_code === undefined || exit_code === null ? {} : { exit_code }),
     ...(job === undefined ? {} : { job }),
@@ -108,6 +108,13 @@ export function finishedState(call: StartedCall, event: EventOf<"tool_finished">
     ...(event.diff === undefined ? {} : { diff: event.diff.patch }),
     time: { start: call.startMs, end: endMs },
   };
+}
+
+/** For a call that failed without a word. */
+function failureText(exitCode: number | null | undefined): string {
+  return typeof exitCode === "number"
+    ? `It ended with the exit code ${exitCode}, and printed nothing.`
+    : "It failed, and said nothing.";
 }
 
 export function compactionPart(

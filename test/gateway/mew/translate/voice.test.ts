@@ -184,3 +184,21 @@ describe("the stream of a turn", () => {
     expect(next.map(brief).join(" ")).toBe('+text "b" - end:stop');
   });
 });
+
+describe("a call that failed", () => {
+  const errorOf = (end: Partial<Extract<AgentEventBody, { type: "tool_finished" }>>, whole = ""): unknown =>
+    play([call("c1"), { ...ended("c1", whole, true), ...end } as AgentEventBody])
+      .flatMap((message) => (message.type === "part_updated" ? [message.part] : []))
+      .flatMap((part) => (part.type === "tool_call" ? [part.state] : []))
+      .at(-1);
+
+  it("says what it printed, else how it ended", () => {
+    expect(errorOf({ exit_code: 2 }, "no such file")).toMatchObject({
+      status: "error",
+      error: "no such file",
+    });
+    expect(errorOf({ exit_code: 2 })).toMatchObject({ error: expect.stringMatching(/exit code 2/) });
+    expect(errorOf({ exit_code: null })).toMatchObject({ error: expect.stringMatching(/failed/) });
+    expect(errorOf({})).toMatchObject({ error: expect.stringMatching(/failed/) });
+  });
+});
