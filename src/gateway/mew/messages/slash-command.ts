@@ -1,3 +1,4 @@
+import { SallyportError } from "../../../errors.ts";
 import { limits } from "../../../protocol/limits.ts";
 import type { ProjectCommand } from "../../../protocol/objects.ts";
 import type { MewSession } from "../attachment.ts";
@@ -25,7 +26,13 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     usage: "/compact",
     does: "sum up the conversation and go on from there",
     async run(session, _args, { client, engine }) {
-      await engine.compact({ type: "compact", agent: session.agent }, client.actor);
+      try {
+        await engine.compact({ type: "compact", agent: session.agent }, client.actor);
+      } catch (error) {
+        // What has nothing to sum up, as a shell, has not failed.
+        if (error instanceof SallyportError && error.code === "not_supported") return error.message;
+        throw error;
+      }
       return "compaction started";
     },
   },
