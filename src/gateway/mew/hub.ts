@@ -216,6 +216,7 @@ export function createMewHub(options: MewHubOptions): MewHub {
         watch(row);
         throw new SallyportError("conflict", "The connection has ended.");
       }
+      translator.learn(row);
       if (client.session?.agent === row.id) return client.session;
       leave(client);
       const session = sessions.get(row.id) ?? createLiveSession(row);

@@ -8,7 +8,7 @@ import type { MewHub } from "./hub.ts";
 import { readyMessage } from "./live-session.ts";
 import { type HistoryPage, pageMessages, readHistoryPage } from "./translate/history-page.ts";
 import { permissionMessages, questionMessage } from "./translate/requests.ts";
-import { jobState } from "./translate/values.ts";
+import { jobState, todosMessages } from "./translate/values.ts";
 
 /** So much happens while a history is read that what happened cannot be kept: not more often than this. */
 const maxReads = 5;
@@ -31,8 +31,9 @@ export interface HowToShow {
 }
 
 /**
- * Tells a client of its session: that it is ready, its history, what waits for an answer, which jobs run. What happens
- * meanwhile follows behind it, each event once. Throws what reading the transcript throws; then nothing was sent.
+ * Tells a client of its session: that it is ready, its history, what is to do, what waits for an answer, which jobs run.
+ * What happens meanwhile follows behind it, each event once. Throws what reading the transcript throws; then nothing was
+ * sent.
  */
 export async function showSession(
   client: MewClient,
@@ -64,6 +65,8 @@ export async function showSession(
     }
     if (how.ready) client.send(readyMessage(session));
     sendHistory(client, session, page, how);
+    const todos = options.hub.translator.todosOf(session.agent) ?? page.todos;
+    if (todos !== null) client.send(todosMessages(todos)[client.spelling]);
     sendOpenRequests(client, session, options);
     sendRunningJobs(client, session, options);
     client.release(page.seq);

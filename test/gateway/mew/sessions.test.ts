@@ -126,6 +126,48 @@ describe("attaching", () => {
     await first.waitFor((message) => message.type === "RequestResolved");
   });
 
+  it("sends what is to do behind the history, after a restart too, until the context is cleared", async () => {
+    await app.close();
+    const todos = [
+      { id: "1", content: "look", status: "completed" },
+      { id: "2", content: "write", status: "pending" },
+    ];
+    app = await startMew({
+      scripts: {
+        plan: [
+          { type: "todos", todos },
+          { type: "text_delta", text: "ok" },
+        ],
+      },
+    });
+    const first = await app.mew();
+    const id = await newSession(first);
+    first.send({ type: "Prompt", text: "plan" });
+    const told = await first.waitFor((message) => message.type === "TodosUpdated");
+    // The last that a turn is followed by.
+    await first.waitFor((message) => message.type === "SessionTitleChanged");
+    expect(told.todos.map(({ status }: Message) => status)).toEqual(["completed", "pending"]);
+    const attached = async (): Promise<Message[]> => {
+      const socket = await app.mew();
+      await socket.ask({ type: "AttachSession", session_id: id }, "SessionHistory");
+      await socket.settle();
+      return socket.messages.slice(1).filter(({ type }) => type !== "Pong");
+    };
+    expect((await attached()).slice(1)).toEqual([told]);
+    const real = await app.mew("snake");
+    await real.ask({ type: "attach_session", session_id: id }, "session_history_page");
+    const { todos: asReal } = await real.waitFor((message) => message.type === "todos_updated");
+    expect(asReal.map(({ status }: Message) => status)).toEqual(["done", "pending"]);
+    await app.restart();
+    expect((await attached()).slice(1)).toEqual([told]);
+    const again = await app.mew();
+    await again.ask({ type: "AttachSession", session_id: id }, "SessionHistory");
+    await again.ask({ type: "SlashCommand", command: "/clear" }, "SlashResult");
+    expect(typesOf(await attached())).toEqual(["SessionHistory"]);
+    await app.restart();
+    expect(typesOf(await attached())).toEqual(["SessionHistory"]);
+  });
+
   it("joins a turn in its middle: what was said is in the history, the rest follows, nothing twice", async () => {
     await app.close();
     app = await startMew({
@@ -350,6 +392,21 @@ describe("lists, names and marks", () => {
         archived: true,
       });
     await native.waitFor((message) => message.type === "session_updated" && message.session.archived);
+  });
+
+  it("tells of marks when they change, and whoever sets them as they are; of nothing else", async () => {
+    const socket = await app.mew("snake");
+    const { session_id } = await socket.ask({ type: "new_session" }, "session_ready");
+    const other = await app.mew("snake");
+    await other.ask({ type: "attach_session", session_id }, "session_history_page");
+    const marks = (each: MewSocket) => each.messages.filter(({ type }) => type === "session_meta_changed");
+    const marked = { type: "session_meta_changed", session_id, archived: false, pinned: true };
+    await socket.ask({ type: "rename_session", session_id, title: "Mine" }, "session_title_changed");
+    expect(await socket.ask({ type: "pin_session", session_id, pinned: true }, marked.type)).toEqual(marked);
+    await socket.ask({ type: "rename_session", session_id, title: "Yours" }, "session_title_changed");
+    expect(await socket.ask({ type: "pin_session", session_id, pinned: true }, marked.type)).toEqual(marked);
+    await other.settle();
+    expect([marks(socket), marks(other)]).toEqual([[marked, marked], [marked]]);
   });
 
   it("deletes a session: its clients are told and have none any more, its transcript is gone", async () => {

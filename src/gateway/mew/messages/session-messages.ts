@@ -5,6 +5,7 @@ import type { SessionRow } from "../../../protocol/rest-objects.ts";
 import type { MewContext, MewHandlers } from "../message-table.ts";
 import { type HowToShow, readPage, showSession } from "../show-session.ts";
 import { pageMessages } from "../translate/history-page.ts";
+import { areSameMarks, marksOf } from "../translate/known-marks.ts";
 import { sessionInfo } from "../translate/lists.ts";
 import { agentOf, attached, noSession } from "./find-session.ts";
 
@@ -41,7 +42,9 @@ async function attach(context: MewContext, row: SessionRow, isNew: boolean): Pro
 
 async function rowOf(context: MewContext, rawSessionId: string): Promise<SessionRow> {
   try {
-    return await context.engine.sessions.get(agentOf(rawSessionId));
+    const row = await context.engine.sessions.get(agentOf(rawSessionId));
+    context.hub.translator.learn(row);
+    return row;
   } catch (error) {
     if (error instanceof SallyportError && error.code === "not_found") throw noSession();
     throw error;
@@ -58,17 +61,15 @@ async function mark(
   rawSessionId: string,
   marks: { readonly pinned: boolean } | { readonly archived: boolean },
 ): Promise<void> {
-  const { id } = await rowOf(context, rawSessionId);
-  const { pinned = false, archived = false } = await context.engine.sessions.update(
-    { type: "session_update", session: id, ...marks },
-    context.client.actor,
+  const { client, engine } = context;
+  const row = await rowOf(context, rawSessionId);
+  const after = await engine.sessions.update(
+    { type: "session_update", session: row.id, ...marks },
+    client.actor,
   );
-  tellUnattached(context, {
-    type: "session_meta_changed",
-    session_id: sessionIdOf(id),
-    archived,
-    pinned,
-  });
+  // Where nothing changed, nobody was told.
+  if (client.session === null || areSameMarks(marksOf(row), marksOf(after)))
+    client.send({ type: "session_meta_changed", session_id: sessionIdOf(row.id), ...marksOf(after) });
 }
 
 /** Sessions: making, attaching, listing and naming them. */

@@ -2,6 +2,7 @@ import type { SessionPage } from "../../../engine/engine.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
 import type { MewMessage } from "../../../protocol/mew/values.ts";
 import { type HistoryMessage, type HistoryOptions, historyOf } from "./history.ts";
+import type { EventOf } from "./parts.ts";
 
 /** Reads one page of a transcript: `engine.readSession` of the agent. */
 export type ReadPage = (page: { readonly before?: number; readonly limit?: number }) => Promise<SessionPage>;
@@ -22,6 +23,8 @@ export interface HistoryPage {
   readonly nextCursor: number | null;
   /** Live events of the agent with a `seq` up to this are in the page already. */
   readonly seq: number;
+  /** The last list of what is to do in what was read, unless the context was cleared after it; else null. */
+  readonly todos: EventOf<"todos">["todos"] | null;
 }
 
 /** The newest messages of a session take at most this much of JSON text. */
@@ -92,7 +95,13 @@ export async function readHistoryPage(options: HistoryPageOptions): Promise<Hist
     messages: all.slice(from).map(({ message }) => message),
     nextCursor: isWhole || !first ? null : await cursorAt(read, chunks, from === 0 ? 0 : first.firstRecord),
     seq: newest?.seq ?? 0,
+    todos: lastTodos(records),
   };
+}
+
+function lastTodos(records: readonly AgentEvent[]): HistoryPage["todos"] {
+  const last = records.findLast(({ type }) => type === "todos" || type === "cleared");
+  return last?.type === "todos" ? last.todos : null;
 }
 
 /** The index of the first message that still fits, counted from the newest. */

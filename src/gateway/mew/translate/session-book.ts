@@ -13,6 +13,8 @@ export interface KnownSession {
   contextTokens: number | null;
   /** Its last turn failed or was cancelled. */
   failed: boolean;
+  /** The newest list; null before the first, and since the context was cleared. */
+  todos: EventOf<"todos">["todos"] | null;
 }
 
 export interface SessionBook {
@@ -45,6 +47,7 @@ export function createSessionBook(): SessionBook {
           usage: null,
           contextTokens: null,
           failed: false,
+          todos: null,
         };
         sessions.set(agent, session);
       }

@@ -3,12 +3,14 @@ import type { AgentEvent } from "../../../protocol/events.ts";
 import { sessionIdOf, ulidOf } from "../../../protocol/mew/ids.ts";
 import type { MewServerMessage, MewServerMessageOf } from "../../../protocol/mew/server-messages.ts";
 import type { MewUsage } from "../../../protocol/mew/values.ts";
+import type { SessionRow } from "../../../protocol/rest-objects.ts";
 import { createDelivery, type MewAudience, type MewDelivery } from "./delivery.ts";
 import { type Child, createFamily } from "./family.ts";
+import { createKnownMarks, marksOf } from "./known-marks.ts";
 import type { EventOf } from "./parts.ts";
 import { createAttention, type OpenCounts, permissionMessages, questionMessage } from "./requests.ts";
 import { addUsage, countTurn, createSessionBook } from "./session-book.ts";
-import { jobState, modelFields, modeName, todoList, withDone } from "./values.ts";
+import { jobState, modelFields, modeName, todosMessages } from "./values.ts";
 
 /**
  * Turns the engine's changes into mew messages. One for all connections, fed with every change from the daemon's start
@@ -29,6 +31,10 @@ export interface MewTranslator {
   usageOf(agent: string): MewUsage | null;
   /** True after a turn that failed or was cancelled, until the next has ended. */
   lastTurnFailed(agent: string): boolean;
+  /** The newest list of what is to do since the daemon's start, or since the context was cleared; null without one. */
+  todosOf(agent: string): EventOf<"todos">["todos"] | null;
+  /** Takes in a session's row as it was read: what changes of it later is told, and nothing else. */
+  learn(row: SessionRow): void;
 }
 
 const titleChars = 200;
@@ -38,6 +44,7 @@ export function createTranslator(): MewTranslator {
   const family = createFamily();
   const attention = createAttention();
   const sessions = createSessionBook();
+  const marks = createKnownMarks();
   let out: MewDelivery[] = [];
 
   function tell(agent: string, message: MewServerMessage): void {
@@ -119,10 +126,10 @@ export function createTranslator(): MewTranslator {
         tell(agent, { type: "user_message", text: event.text });
         break;
       case "todos": {
-        const todos = todoList(event.todos);
+        session.todos = event.todos;
         const audience: MewAudience = { to: "session", agent };
-        out.push(createDelivery(audience, { type: "todos_updated", todos }, "camel"));
-        out.push(createDelivery(audience, { type: "todos_updated", todos: withDone(todos) }, "snake"));
+        const { camel, snake } = todosMessages(event.todos);
+        out.push(createDelivery(audience, camel, "camel"), createDelivery(audience, snake, "snake"));
         break;
       }
       case "usage":
@@ -137,6 +144,7 @@ export function createTranslator(): MewTranslator {
         tell(agent, { type: "thinking_variant_changed", variant: event.thinking });
         break;
       case "cleared":
+        session.todos = null;
         tell(agent, { type: "session_cleared" });
         break;
       case "turn_finished":
@@ -196,6 +204,7 @@ export function createTranslator(): MewTranslator {
         break;
       case "session_deleted":
         sessions.forget(change.session);
+        marks.forget(change.session);
         break;
       case "job_started":
       case "job_finished": {
@@ -217,14 +226,14 @@ export function createTranslator(): MewTranslator {
         );
         break;
       }
-      case "session_updated":
-        tellAll({
-          type: "session_meta_changed",
-          session_id: sessionIdOf(change.session.id),
-          archived: change.session.archived ?? false,
-          pinned: change.session.pinned ?? false,
-        });
+      case "session_updated": {
+        const { id } = change.session;
+        const now = marksOf(change.session);
+        // Also of a new title: that was told by its event.
+        if (marks.take(id, now))
+          tellAll({ type: "session_meta_changed", session_id: sessionIdOf(id), ...now });
         break;
+      }
       case "mode":
         out.push(
           createDelivery(
@@ -248,5 +257,7 @@ export function createTranslator(): MewTranslator {
     openCounts: attention.of,
     usageOf: (agent) => sessions.peek(agent)?.usage ?? null,
     lastTurnFailed: (agent) => sessions.peek(agent)?.failed ?? false,
+    todosOf: (agent) => sessions.peek(agent)?.todos ?? null,
+    learn: (row) => marks.learn(row.id, marksOf(row)),
   };
 }

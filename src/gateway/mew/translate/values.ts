@@ -1,3 +1,5 @@
+import type { MewServerMessageOf } from "../../../protocol/mew/server-messages.ts";
+import type { MewSpelling } from "../../../protocol/mew/spelling.ts";
 import type { MewJobState, MewModelInfo, MewTodo } from "../../../protocol/mew/values.ts";
 import type { JobState, Mode } from "../../../protocol/objects.ts";
 import type { Model } from "../../../protocol/rest-objects.ts";
@@ -49,9 +51,13 @@ export function todoList(todos: readonly EngineTodo[]): MewTodo[] {
   }));
 }
 
-/** Real clients know a finished one as `done`. */
-export function withDone(todos: readonly MewTodo[]): MewTodo[] {
-  return todos.map((todo) => (todo.status === "completed" ? { ...todo, status: "done" } : todo));
+/** A list as a connection in either spelling is told of it: real clients know a finished one as `done`. */
+export function todosMessages(raw: readonly EngineTodo[]): {
+  readonly [S in MewSpelling]: MewServerMessageOf<"todos_updated">;
+} {
+  const todos = todoList(raw);
+  const withDone = todos.map((todo) => (todo.status === "completed" ? { ...todo, status: "done" } : todo));
+  return { camel: { type: "todos_updated", todos }, snake: { type: "todos_updated", todos: withDone } };
 }
 
 /** The runtime is the provider; a runtime without models has none to name. */

@@ -391,11 +391,32 @@ describe("what a change means to mew clients", () => {
     expect(sent(take(changes), "camel")).toEqual([{ type: "model_switched", provider: "acp", model: "m" }]);
   });
 
-  it("tells lists of other marks on a session", () => {
-    const session = { id: agent, pinned: true, archived: false } as never;
-    expect(sent(take([{ type: "session_updated", rev: 1, session }]), "snake")).toEqual([
-      { type: "session_meta_changed", session_id, archived: false, pinned: true },
-    ]);
+  it("tells lists of other marks on a session, not of the same ones when something else about it is new", () => {
+    const translator = createTranslator();
+    const updated = (marks: object): unknown =>
+      sent(
+        take([{ type: "session_updated", rev: 1, session: { id: agent, ...marks } as never }], translator),
+        "snake",
+      );
+    const pinned = { type: "session_meta_changed", session_id, archived: false, pinned: true };
+    expect(updated({ pinned: true, archived: false })).toEqual([pinned]);
+    expect(updated({ pinned: true, title: "new" })).toEqual([]);
+    expect(updated({ pinned: true, archived: true })).toEqual([{ ...pinned, archived: true }]);
+    translator.learn({ id: agent, pinned: false } as never);
+    expect(updated({ pinned: true, archived: true })).toEqual([]);
+    translator.learn({ id: child, pinned: true } as never);
+    expect(updated({ id: child, pinned: true, title: "new" })).toEqual([]);
+    expect(updated({ id: child })).toEqual([{ ...pinned, session_id: sessionIdOf(child), pinned: false }]);
+  });
+
+  it("remembers what is to do until the context is cleared", () => {
+    const translator = createTranslator();
+    const todos = [{ id: "1", content: "look", status: "pending" }];
+    expect(translator.todosOf(agent)).toBeNull();
+    take(events([{ type: "todos", todos } as AgentEventBody]), translator);
+    expect(translator.todosOf(agent)).toEqual(todos);
+    take(events([{ type: "cleared" } as AgentEventBody]), translator);
+    expect(translator.todosOf(agent)).toBeNull();
   });
 
   it.each<[string, Change]>([
