@@ -214,6 +214,6 @@ export class Connection implements ResponseWatcher {
 
   #becomeHalfOpen(): void {
     if (this.phase !== "open" || this.#authenticated || this.socket.destroyed) return;
-    this.#halfOpen.add(this)?.destroy();
+    this.#halfOpen.add(this, this.#nowMs())?.destroy();
   }
 }

@@ -55,7 +55,7 @@ export interface DoorOptions {
   readonly nowMs: () => number;
 }
 
-const sweepMs = 500;
+const sweepMs = 250;
 
 /** One way in: its listeners, an HTTP server that never listens itself, and the connections of both. */
 export class Door {
@@ -66,7 +66,9 @@ export class Door {
   readonly #http: HttpServer;
   readonly #halfOpen = new HalfOpenSockets<Connection>({
     maxPerKey: limits.halfOpenPerAddress,
+    maxBurstPerKey: limits.halfOpenBurstPerAddress,
     maxTotal: limits.halfOpenPerDoor,
+    youngMs: limits.halfOpenYoungMs,
   });
   readonly #bySocket = new WeakMap<object, Connection>();
   readonly #tcp: TcpBinding | null;
@@ -176,9 +178,10 @@ export class Door {
       }, graceMs);
   }
 
-  /** Closes what has had its time. Runs by itself twice a second. */
+  /** Closes what has had its time. Runs by itself four times a second. */
   closeOverdue(): void {
     const nowMs = this.#options.nowMs();
+    for (const connection of this.#halfOpen.trim(nowMs)) connection.destroy();
     for (const connection of this.connections) if (connection.overdue(nowMs)) connection.destroy();
   }
 

@@ -7,12 +7,17 @@ export const limits = {
   commandBodyBytes: 16 * 1024 * 1024,
   bodyBytes: 64 * 1024,
   jsonDepth: 64,
+  /** Commas, colons and opening brackets outside of strings: a parser takes a microsecond for each. */
+  jsonMarks: 50_000,
   headerTimeoutMs: 3_000,
   bodyTimeoutMs: 5_000,
   /** An authenticated body may take longer, as long as this much arrives in every `bodyTimeoutMs`. */
   bodyProgressBytes: 16 * 1024,
   idleConnectionMs: 30_000,
   halfOpenPerAddress: 64,
+  /** More than `halfOpenPerAddress` only while they are younger than `halfOpenYoungMs`: many requests that come at once. */
+  halfOpenBurstPerAddress: 512,
+  halfOpenYoungMs: 250,
   halfOpenPerDoor: 1_024,
   failuresPerAddressPerMinute: 20,
   failuresPerDoorPerMinute: 60,

@@ -71,11 +71,23 @@ describe("half-open sockets", () => {
     const others = await openMany(gate.port, 63);
     await counted(gate, 64);
     const last = await openRaw({ port: gate.port });
+    await counted(gate, 65);
+    gate.skip(250);
     await first.closed();
     await counted(gate, 64);
     last.send(hello);
     await last.until(/200 OK/);
     expect(others.every((client) => !client.socket.destroyed)).toBe(true);
+  });
+
+  it("are more for a moment: of 200 that come at once and ask, each is answered", async () => {
+    const gate = await start();
+    const clients = await openMany(gate.port, 200);
+    await counted(gate, 200);
+    for (const client of clients) client.send(daemon);
+    await Promise.all(clients.map((client) => client.until(/200 OK/)));
+    gate.skip(250);
+    expect(gate.gateway.connections()).toHaveLength(200);
   });
 
   it("1,000 silent sockets do not keep a device out, nor close the socket of one that is in", async () => {
@@ -117,6 +129,8 @@ describe("half-open sockets", () => {
     second.send(rawRequest("GET /api/daemon", [host]));
     await second.until(/401/);
     await openMany(gate.port, 64);
+    await counted(gate, 66);
+    gate.skip(250);
     await first.closed();
     await second.closed();
   });
