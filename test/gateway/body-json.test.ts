@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nestsDeeperThan, parseUntrustedJson } from "../../src/gateway/body-json.ts";
+import { jsonExcess, parseUntrustedJson } from "../../src/gateway/body-json.ts";
 
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
@@ -13,15 +13,33 @@ describe("the depth of JSON", () => {
       fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), (value) => {
         const bytes = Buffer.from(JSON.stringify(value));
         const depth = depthOf(JSON.parse(bytes.toString()));
-        expect(nestsDeeperThan(bytes, depth)).toBe(false);
-        if (depth > 0) expect(nestsDeeperThan(bytes, depth - 1)).toBe(true);
+        expect(jsonExcess(bytes, { maxDepth: depth, maxMarks: Infinity })).toBeNull();
+        if (depth > 0) expect(jsonExcess(bytes, { maxDepth: depth - 1, maxMarks: Infinity })).toBe("depth");
       }),
     );
   });
 
   it("does not count what stands in strings, behind escaped quotes too", () => {
-    expect(nestsDeeperThan(Buffer.from('["\\"[[[[\\\\"]'), 1)).toBe(false);
-    expect(nestsDeeperThan(Buffer.from('["\\\\",[[0]]]'), 2)).toBe(true);
+    const excessOf = (text: string, maxDepth: number, maxMarks = Infinity) =>
+      jsonExcess(Buffer.from(text), { maxDepth, maxMarks });
+    expect(excessOf('["\\"[[[[\\\\"]', 1)).toBeNull();
+    expect(excessOf('["\\\\",[[0]]]', 2)).toBe("depth");
+    expect(excessOf('{"a,:[{":"b,:[{"}', 1, 2)).toBeNull();
+  });
+});
+
+describe("the values of JSON", () => {
+  it.each(["[0,0,0]", '{"a":[]}', "[{},{}]", '{"a":0,"b":0}', "[[[[]]]]"])("are counted: %s", (text) => {
+    const marks = (text.match(/[,:[{]/g) ?? []).length;
+    const bytes = Buffer.from(text);
+    expect(jsonExcess(bytes, { maxDepth: 9, maxMarks: marks })).toBeNull();
+    expect(jsonExcess(bytes, { maxDepth: 9, maxMarks: marks - 1 })).toBe("marks");
+  });
+
+  it("are refused by the million, before a parser spends seconds on them", () => {
+    const keys = `{${Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":1`).join(",")}}`;
+    for (const text of [keys, `[${"0,".repeat(1_000_000)}0]`, `[${"[],".repeat(1_000_000)}0]`])
+      expect(() => parseUntrustedJson(Buffer.from(text))).toThrow(/too many values/);
   });
 });
 
