@@ -69,7 +69,7 @@ export function describeFailure(thrown: unknown): Failure {
   return {
     exitCode: exitCodes.failed,
     body: { type: "error", code: "internal", message },
-    message: `${message} If this looks wrong, run: sallyport doctor`,
+    message: `${/[.!?]$/.test(message) ? message : `${message}.`} If this looks wrong, run: sallyport doctor`,
   };
 }
 

@@ -27,6 +27,13 @@ describe("describeFailure", () => {
     expect(describeFailure(thrown).exitCode).toBe(exitCode);
   });
 
+  it("keeps the system's words apart from the next step", () => {
+    const { message } = describeFailure(new Error("ENOSPC: no space left on device, write"));
+    expect(message).toBe(
+      "ENOSPC: no space left on device, write. If this looks wrong, run: sallyport doctor",
+    );
+  });
+
   it("hands on the body of a refusal whole", () => {
     const body = { type: "error" as const, code: "conflict", message: "No.", reason: "running", agents: 1 };
     expect(describeFailure(new AnswerError(409, body)).body).toEqual(body);
