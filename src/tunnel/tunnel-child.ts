@@ -4,7 +4,8 @@ import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isRunning, type ProcessIdentity, readProcessIdentity } from "../lib/process-identity.ts";
-import { endStrays } from "./strays.ts";
+import { startLastGuard } from "./last-guard.ts";
+import { endStrays, kinOf } from "./strays.ts";
 import { runMark, watchdogArguments } from "./watchdog.ts";
 
 /** What is kept on disk of a running tool, for the daemon that follows. */
@@ -96,8 +97,9 @@ export async function adoptChild(folder: string, record: ChildRecord): Promise<T
 
 /** Ends what an earlier daemon left running, if it is still exactly that process. Resolves when it is gone. */
 export async function reapChild(folder: string, record: ChildRecord): Promise<void> {
+  const kin = await kinOf(record.identity);
   await killGroup(record.identity);
-  await endStrays(record.generation);
+  await endStrays(record.generation, kin);
   await removeFiles(filesOf(folder, record.generation));
 }
 
@@ -123,9 +125,12 @@ interface ChildParts {
 
 function createChild(parts: ChildParts): TunnelChild {
   const { files, record } = parts;
+  const guard = startLastGuard(record.identity, record.generation);
   let stopping: Promise<void> | null = null;
 
   async function stop(): Promise<void> {
+    // Before the first signal: with their parents gone they are nobody's.
+    const kin = await kinOf(record.identity);
     await parts.release();
     const late = new AbortController();
     const timeOut = delay(killAfterMs, "late", { signal: late.signal }).catch(() => "gone");
@@ -134,7 +139,8 @@ function createChild(parts: ChildParts): TunnelChild {
     if (first === "late") await killGroup(record.identity);
     await parts.exited;
     // The watchdog has seen to them, unless the tool ended it first.
-    await endStrays(record.generation);
+    await endStrays(record.generation, kin);
+    guard.dismiss();
     await removeFiles(files);
   }
 
@@ -146,7 +152,10 @@ function createChild(parts: ChildParts): TunnelChild {
       stopping ??= stop();
       return stopping;
     },
-    handOver: parts.announce,
+    async handOver() {
+      await parts.announce();
+      guard.dismiss();
+    },
   };
 }
 

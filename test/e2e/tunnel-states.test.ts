@@ -87,6 +87,23 @@ describe("kill -9 of the daemon", () => {
     },
   );
 
+  it("and a tool that had stopped its watchdog with itself: it ends all the same", async () => {
+    const config = await tool(
+      `${rude.replace("FOLDER", folder)} ${up}; while [ ! -e "${folder}/stop" ]; do sleep 0.05; done; kill -STOP 0; ${forever}`,
+    );
+    const daemon = await startTestDaemon({ home, config, cwd: folder });
+    await post(daemon);
+    await until(daemon, { state: "up" });
+    await writeFile(join(folder, "stop"), "");
+    await vi.waitFor(
+      async () =>
+        expect((await survivors()).some((line) => /^T.*sallyport-tunnel /.test(line.trim()))).toBe(true),
+      { timeout: 15_000 },
+    );
+    await daemon.kill9();
+    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 30_000, interval: 50 });
+  });
+
   it("while it waits for the next try: the next daemon dials anew", async () => {
     const config = await tool("exit 3");
     const daemon = await startTestDaemon({ home, config, cwd: folder });

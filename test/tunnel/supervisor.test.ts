@@ -267,6 +267,18 @@ describe("a tunnel's supervisor", () => {
     expect(await survivors()).toEqual([]);
   });
 
+  it("rude: a helper in a session of its own that wiped its environment is gone after the tool is stopped", async () => {
+    const own = harness();
+    const helper = `env -i /bin/sh -c 'exec setsid sh -c "trap : TERM HUP; while :; do sleep 1; done # ${folder}"' &`;
+    await own.start(`${helper}\necho "https://one.example"; ${forever}`);
+    await own.until("up");
+    await vi.waitFor(async () => expect((await survivors()).join()).toContain("trap : TERM"), {
+      timeout: 15_000,
+    });
+    await own.supervisor.stop();
+    expect(await survivors()).toEqual([]);
+  });
+
   it("rude: a tool that puts itself into a session of its own and exits leaves nothing", async () => {
     const own = harness();
     await own.start(
