@@ -8,6 +8,7 @@ import { pages } from "../../web/routes/pages.ts";
 import { disposeDaemons } from "../helpers/daemon.ts";
 import { launchBrowser, viewports } from "./browser.ts";
 import { type SeededDaemon, startSeededDaemon } from "./seeded-daemon.ts";
+import { goTo } from "./support/go-to.ts";
 
 let browser: Browser;
 let seeded: SeededDaemon;
@@ -36,7 +37,7 @@ afterEach(async () => {
 async function open(options: BrowserContextOptions = {}, from = browser): Promise<void> {
   context = await from.newContext({ viewport: viewports.phone, ...options });
   page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     // What the browser says of a request that failed is the point of some tests; of a policy it must say nothing.
@@ -77,12 +78,7 @@ const overflow = () =>
 
 async function visitAll(visit: (address: string) => Promise<void>): Promise<void> {
   for (const address of addresses()) {
-    await page.evaluate((to) => {
-      location.hash = to;
-    }, address || "/");
-    await page.waitForFunction(
-      () => document.querySelector("main h1") !== null && !document.querySelector(".spinner"),
-    );
+    await goTo(page, address || "/");
     await visit(address);
   }
 }
@@ -100,8 +96,8 @@ describe("every page", () => {
       const titles = new Map<string, string>();
       await visitAll(async (address) => {
         expect(await violations(), address).toEqual([]);
+        await expect.poll(() => page.title()).toContain((await heading()) ?? "no heading");
         titles.set(address, await page.title());
-        expect(await page.title()).toContain((await heading()) ?? "no heading");
       });
       expect(new Set(titles.values()).size).toBeGreaterThanOrEqual(pages.length);
     },

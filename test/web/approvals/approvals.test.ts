@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { goTo } from "../support/go-to.ts";
 import { type Harness, startHarness, violations } from "../support/harness.ts";
 
 let harness: Harness;
@@ -278,9 +279,7 @@ describe("a question", () => {
       .locator("main")
       .getByLabel(/postgres/)
       .check();
-    await page.evaluate(() => {
-      location.hash = "/sessions";
-    });
+    await goTo(page, "/sessions");
     await page.locator(".approvals-bar").click();
     expect(
       await card(page, await requestOf(agent))
@@ -304,9 +303,7 @@ describe("what waits", () => {
       const page = await harness.open("/approvals", { size, colorScheme });
       await settled(page);
       expect(await violations(page)).toEqual([]);
-      await page.evaluate(() => {
-        location.hash = "/sessions";
-      });
+      await goTo(page, "/sessions");
       if (size === "phone" || (await page.locator(".approvals-bar").isVisible()))
         await page.locator(".approvals-bar").click();
       await settled(page);

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Harness, startHarness, violations, visit } from "../support/harness.ts";
+import { goTo } from "../support/go-to.ts";
+import { type Harness, startHarness, violations } from "../support/harness.ts";
 import { echo, everything, flood, hold, hostile, long, slow } from "./scripts.ts";
 
 let harness: Harness;
@@ -150,7 +151,7 @@ describe("a conversation", () => {
     await feed(page)
       .getByText(/word40/)
       .waitFor();
-    expect(await distanceToEnd(page)).toBeLessThanOrEqual(2);
+    await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(2);
     await wheel(page, -700);
     await page.getByRole("button", { name: "New output below" }).waitFor();
     const row = page.getByText("note 118", { exact: true });
@@ -198,7 +199,7 @@ describe("a conversation", () => {
     await page.getByText("Kept. It is sent once when the connection is back.").waitFor();
     await harness.startDaemon();
     await feed(page).getByText("You said: written while it was away").waitFor({ timeout: 60_000 });
-    expect(await page.getByText("Kept. It is sent once").count()).toBe(0);
+    await page.getByText("Kept. It is sent once").waitFor({ state: "detached" });
     const { json } = await harness.daemon.request("GET", `/api/sessions/${agent}`);
     const { records } = json as { records: { type: string; text?: string }[] };
     expect(
@@ -225,7 +226,7 @@ describe("a conversation", () => {
     await page.getByRole("button", { name: "More of this conversation" }).click();
     await page.getByRole("menuitem", { name: "Close" }).click();
     await page.getByText("Closed. The conversation stays among the sessions.").waitFor();
-    await visit(page, `/agent/${agent}`);
+    await goTo(page, `/agent/${agent}`);
     await feed(page).getByText("You said: round 0").waitFor();
     await page.getByRole("button", { name: "Go on with it" }).click();
     await input(page).waitFor();
@@ -257,11 +258,11 @@ describe("the composer", () => {
     const { page, agent } = await open("echo");
     const other = await harness.startAgent("echo");
     await input(page).fill("half a thou");
-    await visit(page, `/agent/${other}`);
+    await goTo(page, `/agent/${other}`);
     expect(await input(page).inputValue()).toBe("");
     await expect.poll(() => page.evaluate(() => JSON.stringify(localStorage))).toContain("half a thou");
     await page.reload();
-    await visit(page, `/agent/${agent}`);
+    await goTo(page, `/agent/${agent}`);
     expect(await input(page).inputValue()).toBe("half a thou");
   }, 90_000);
 
@@ -396,7 +397,7 @@ describe("the composer", () => {
       const draft = { text: "look", attachments: ["missing.ts"], atMs: Date.now() };
       localStorage.setItem(`sallyport.draft ${base} ${id}`, JSON.stringify(draft));
     }, agent);
-    await visit(page, `/agent/${agent}`);
+    await goTo(page, `/agent/${agent}`);
     await page.getByRole("list", { name: "Attached" }).getByText("missing.ts").waitFor();
     await send(page);
     const kept = page.getByRole("list", { name: "Not sent yet" });
@@ -407,7 +408,7 @@ describe("the composer", () => {
     await page.getByRole("button", { name: "Remove missing.ts" }).click();
     await send(page);
     await feed(page).getByText("You said: look").waitFor();
-    expect(await kept.count()).toBe(0);
+    await kept.waitFor({ state: "detached" });
   }, 90_000);
 });
 

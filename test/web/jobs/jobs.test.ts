@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../../src/protocol/objects.ts";
-import { expectGoodForAll, goTo, poll, type Stand, startStand, tabTo } from "../support/stand.ts";
+import { goTo } from "../support/go-to.ts";
+import { expectGoodForAll, poll, type Stand, startStand, tabTo } from "../support/stand.ts";
 
 let stand: Stand;
 let marks = 0;
@@ -128,7 +129,7 @@ describe("the output of a job", () => {
     expect((await box(page)).top).toBe(top);
     await follow(page).click();
     await poll(async () => (await box(page)).toEnd).toBeLessThan(2);
-    expect(await follow(page).count()).toBe(0);
+    await poll(() => follow(page).count()).toBe(0);
     await page.setViewportSize({ width: 390, height: 500 });
     await poll(async () => (await box(page)).toEnd).toBeLessThan(2);
     await last.go();

@@ -4,15 +4,8 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Device, Remote } from "../../../src/protocol/objects.ts";
 import { freePort } from "../../helpers/free-port.ts";
-import {
-  dismissToasts,
-  expectGoodForAll,
-  goTo,
-  poll,
-  type Stand,
-  startStand,
-  tabTo,
-} from "../support/stand.ts";
+import { goTo } from "../support/go-to.ts";
+import { dismissToasts, expectGoodForAll, poll, type Stand, startStand, tabTo } from "../support/stand.ts";
 
 let stand: Stand;
 /** The way of a forwarder: what comes there is remote. */
@@ -271,7 +264,7 @@ describe("a tunnel", () => {
     await page.getByRole("dialog").getByLabel("By").selectOption("command");
     await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.locator("main").getByText("Up", { exact: true }).waitFor({ timeout: 40_000 });
+    await page.locator("main").getByText("Up", { exact: true }).waitFor({ timeout: 60_000 });
     const { tunnel } = await remote();
     expect(tunnel).toMatchObject({ state: "up", provider: "command" });
     await page

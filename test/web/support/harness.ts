@@ -8,6 +8,7 @@ import type { Snapshot } from "../../../src/protocol/changes.ts";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../../helpers/daemon.ts";
 import { freePort } from "../../helpers/free-port.ts";
 import { launchBrowser, viewports } from "../browser.ts";
+import { goTo } from "./go-to.ts";
 
 export interface Harness {
   readonly daemon: TestDaemon;
@@ -96,7 +97,7 @@ export async function startHarness({ scripts, files = {} }: HarnessOptions): Pro
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(60_000);
       page.on("pageerror", (error) => complaints.push(error.stack ?? error.message));
       page.on("request", (request) => {
         const url = request.url();
@@ -110,7 +111,7 @@ export async function startHarness({ scripts, files = {} }: HarnessOptions): Pro
       await page.getByText("Live", { exact: true }).waitFor();
       // It lies over the head of the page for some seconds.
       await page.getByRole("button", { name: "Dismiss" }).first().click();
-      await visit(page, at);
+      await goTo(page, at);
       return page;
     },
     async stopDaemon() {
@@ -130,16 +131,6 @@ export async function startHarness({ scripts, files = {} }: HarnessOptions): Pro
     },
   };
   return harness;
-}
-
-/** Goes to a place of the application as a link would. */
-export async function visit(page: Page, at: string): Promise<void> {
-  await page.evaluate((to) => {
-    location.hash = to;
-  }, at);
-  await page.waitForFunction(
-    () => document.querySelector("main h1") !== null && document.querySelector(".spinner") === null,
-  );
 }
 
 /** What axe has to say against the page as it is now. */

@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import type { Snapshot } from "../../../src/protocol/changes.ts";
 import { disposeDaemons, startTestDaemon, type TestDaemon } from "../../helpers/daemon.ts";
 import { launchBrowser, viewports } from "../browser.ts";
+import { goTo } from "./go-to.ts";
 
 export interface StandOptions {
   /** Makes folders and files below `root`, and returns what `config.toml` says. `root/api` is the first tab's folder. */
@@ -68,7 +69,7 @@ export async function startStand({ prepare }: StandOptions = {}): Promise<Stand>
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(60_000);
       page.on("pageerror", (error) => complaints.push(error.stack ?? error.message));
       page.on("console", (message) => {
         if (/Content Security Policy|TrustedScript/i.test(message.text())) complaints.push(message.text());
@@ -111,16 +112,6 @@ export async function startStand({ prepare }: StandOptions = {}): Promise<Stand>
 export async function dismissToasts(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: "Dismiss" }).first();
   while (await button.isVisible()) await button.click();
-}
-
-/** Goes to a place of the application as a link would, and waits until it is there. */
-export async function goTo(page: Page, at: string): Promise<void> {
-  await page.evaluate((to) => {
-    location.hash = to;
-  }, at);
-  await page.waitForFunction(
-    () => document.querySelector("main h1") !== null && document.querySelector(".spinner") === null,
-  );
 }
 
 /** As it is now: nothing that axe complains of in both schemes, and nothing wider than 320 px or a phone with text of twice the size. */
@@ -179,5 +170,5 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
 
 /** Looks again until it holds; the machine may be busy with other things. */
 export function poll<T>(look: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(look, { timeout: 20_000 });
+  return expect.poll(look, { timeout: 60_000 });
 }

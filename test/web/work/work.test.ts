@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { expectGoodForAll, goTo, poll, type Stand, startStand, tabTo } from "../support/stand.ts";
+import { goTo } from "../support/go-to.ts";
+import { expectGoodForAll, poll, type Stand, startStand, tabTo } from "../support/stand.ts";
 
 let stand: Stand;
 
