@@ -97,7 +97,7 @@ describe(name, { timeout: 180_000 }, () => {
     const before = processes();
     await lab.crashDaemon();
     await expect
-      .poll(() => processes().filter((pid) => before.includes(pid)), { timeout: 30_000 })
+      .poll(() => processes().filter((pid) => before.includes(pid)), { timeout: 60_000 })
       .toEqual([]);
     const next = await lab.allowAll(agent, "what was said");
     expect(said(next.events())).toContain("write it");
@@ -141,6 +141,6 @@ describe(name, { timeout: 180_000 }, () => {
   feature("end", async () => {
     expect(processes().length).toBeGreaterThan(0);
     await lab.phone.command({ type: "agent_close", agent });
-    await expect.poll(processes, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(processes, { timeout: 60_000 }).toEqual([]);
   });
 });

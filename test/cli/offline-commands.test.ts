@@ -104,7 +104,7 @@ describe("sallyport web", () => {
       expect((await stat(join(at, page))).mode & 0o777).toBe(0o600);
       expect(await readFile(join(at, page), "utf8")).toContain(`${daemon.url}/#ticket=spt_secret-ticket`);
       await vi.waitFor(async () => expect(await readFile(log, "utf8")).toBe(join(at, page)), {
-        timeout: 10_000,
+        timeout: 60_000,
       });
       expect(ran.stdout + ran.stderr).not.toContain("spt_");
     } finally {

@@ -1,7 +1,7 @@
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   disposeDaemons,
   runProgram,
@@ -11,9 +11,6 @@ import {
   temporaryHome,
 } from "../helpers/daemon.ts";
 import { cli, startCli } from "./fake-io.ts";
-
-// Several processes in a row on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 // The command line as a process of its own against the real daemon; what needs a keyboard runs in this process.
 let daemon: TestDaemon;

@@ -322,9 +322,9 @@ describe("a state that only hears changes", () => {
           expect(engineParts(state.current)).toEqual(engineParts(engine.snapshot(mine())));
         };
         // Turns run on by themselves; what they change is on its way for a moment.
-        await vi.waitFor(isSame, { timeout: 10_000, interval: 5 });
+        await vi.waitFor(isSame, { timeout: 60_000, interval: 5 });
         await engine.close();
-        await vi.waitFor(isSame, { timeout: 10_000, interval: 5 });
+        await vi.waitFor(isSame, { timeout: 60_000, interval: 5 });
         await fixture.dispose();
         fixtures.splice(0);
       }),

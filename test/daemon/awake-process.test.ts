@@ -5,7 +5,6 @@ import { readProcessIdentity } from "../../src/lib/process-identity.ts";
 import { disposeDaemons, startTestDaemon, type TestDaemon, temporaryHome } from "../helpers/daemon.ts";
 import { openSocket } from "../helpers/socket.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeDaemons);
 
 /** As the real tools: notes its pid, takes its options off, runs the rest. */
@@ -34,7 +33,7 @@ const keepAwake = async (daemon: TestDaemon, mode: string) =>
   (await daemon.request("POST", "/api/command", { body: { type: "keep_awake", mode } })).json;
 
 const isGone = (pid: number) =>
-  vi.waitFor(async () => expect(await readProcessIdentity(pid)).toBeNull(), 20_000);
+  vi.waitFor(async () => expect(await readProcessIdentity(pid)).toBeNull(), 60_000);
 
 describe("keep_awake", () => {
   it("always: replies, broadcasts and shows everywhere that it holds, until it is off", async () => {

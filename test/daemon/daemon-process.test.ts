@@ -28,7 +28,7 @@ async function failedStart(home: string, args: readonly string[] = [], env = {})
 /** What stands in `daemon.json`, once it is there. */
 async function daemonFile(home: string): Promise<{ readonly pid: number; readonly url: string }> {
   const read = async () => JSON.parse(await readFile(join(home, "daemon.json"), "utf8"));
-  return vi.waitFor(read, 20_000);
+  return vi.waitFor(read, 60_000);
 }
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
@@ -106,7 +106,7 @@ describe("a daemon that starts", () => {
       const { token } = JSON.parse(await readFile(join(daemon.home, "daemon.json"), "utf8"));
       expect(token).not.toBe(daemon.token);
       expect((await daemon.request("GET", "/api/daemon", { token })).status).toBe(200);
-    }, 10_000);
+    }, 60_000);
     expect((await daemon.request("GET", "/api/daemon")).status).toBe(401);
   });
 
@@ -147,7 +147,7 @@ describe("a second start", () => {
     );
     const ended: number[] = [];
     for (const { child } of starts) child.once("exit", (code) => ended.push(code ?? -1));
-    await vi.waitFor(() => expect(ended).toEqual([1, 1, 1]), 25_000);
+    await vi.waitFor(() => expect(ended).toEqual([1, 1, 1]), 60_000);
     const { pid, url } = await daemonFile(home);
     expect(starts.filter(({ child }) => child.exitCode === null).map(({ child }) => child.pid)).toEqual([
       pid,

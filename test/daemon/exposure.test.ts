@@ -110,7 +110,7 @@ describe("createExposure", () => {
     expect(happened).toContain("drop all at off");
     expect(disk.access).toBe("on");
     diskError = null;
-    await vi.waitFor(() => expect(disk.access).toBe("off"), { timeout: 15_000 });
+    await vi.waitFor(() => expect(disk.access).toBe("off"), { timeout: 60_000 });
   });
 
   it("restores what was set before the daemon ended", async () => {

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { disposeDaemons, spawnProgram, startTestDaemon, temporaryHome } from "../helpers/daemon.ts";
 import { openSocket } from "../helpers/socket.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(disposeDaemons);
 
 /** A daemon with a client, and its config.toml. */
@@ -157,10 +156,10 @@ describe("SIGHUP", () => {
   it("makes `up` without a terminal read them too", async () => {
     const home = await temporaryHome();
     const { child, stdout } = await spawnProgram(["up", "--home", home, "--port", "0"]);
-    await vi.waitFor(() => expect(stdout()).toContain("http://127.0.0.1:"), 20_000);
+    await vi.waitFor(() => expect(stdout()).toContain("http://127.0.0.1:"), 60_000);
     child.kill("SIGHUP");
     const url = stdout().split("\n")[0] ?? "";
-    await vi.waitFor(async () => expect((await fetch(`${url}/api/hello`)).status).toBe(200), 20_000);
+    await vi.waitFor(async () => expect((await fetch(`${url}/api/hello`)).status).toBe(200), 60_000);
     expect(child.exitCode).toBeNull();
   });
 });

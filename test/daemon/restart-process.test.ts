@@ -1,12 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { disposeDaemons, runProgram, temporaryHome } from "../helpers/daemon.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { openSocket } from "../helpers/socket.ts";
-
-// Several processes in a row on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const homes = new Set<string>();
 afterEach(async () => {

@@ -14,7 +14,7 @@ const example = fileURLToPath(
 );
 const config = "/home/user/project/config.json";
 
-describe("the example agent of the protocol's own library, in its older version", { timeout: 60_000 }, () => {
+describe("the example agent of the protocol's own library, in its older version", () => {
   let root: string;
   let daemon: TestDaemon;
   let phone: TestSocket;
@@ -98,7 +98,7 @@ describe("the example agent of the protocol's own library, in its older version"
     const before = processesWith(example, "").filter((pid) => pid !== process.pid);
     await daemon.kill9();
     await expect
-      .poll(() => processesWith(example, "").filter((pid) => before.includes(pid)), { timeout: 20_000 })
+      .poll(() => processesWith(example, "").filter((pid) => before.includes(pid)), { timeout: 60_000 })
       .toEqual([]);
     daemon = await startTestDaemon({ home: daemon.home, cwd: join(root, "project") });
     phone = await openSocket(daemon.url, { token });

@@ -145,7 +145,7 @@ describe("Qwen Code behind the gate", { timeout: 120_000 }, () => {
     expect(before.length).toBeGreaterThan(0);
     await lab.crashDaemon();
     await expect
-      .poll(() => processes().filter((pid) => before.includes(pid)), { timeout: 20_000 })
+      .poll(() => processes().filter((pid) => before.includes(pid)), { timeout: 60_000 })
       .toEqual([]);
     const next = await lab.allowAll(agent, "what was said");
     expect(textOf(next.events()).join()).toContain("write it");

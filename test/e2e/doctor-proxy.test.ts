@@ -1,15 +1,13 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/cli/checks/finding.ts";
 import { disposeDaemons, runProgram, startTestDaemon, type TestDaemon } from "../helpers/daemon.ts";
 import { type Forwarder, startForwarder } from "../helpers/forwarder.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { requireProgram } from "../helpers/require-program.ts";
 import { type SystemServer, startNginx, startPlainNginx } from "../helpers/system-servers.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const nginx = requireProgram("nginx");
 

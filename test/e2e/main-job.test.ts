@@ -152,7 +152,7 @@ describe("the main job", () => {
     // The end comes while no daemon runs.
     await writeFile(join(folder, "go"), "");
     const exitFile = join(home, "jobs", `${jobId}.exit`);
-    await expect.poll(() => readFile(exitFile, "utf8").catch(() => null), { timeout: 10_000 }).toMatch(/^7/);
+    await expect.poll(() => readFile(exitFile, "utf8").catch(() => null), { timeout: 60_000 }).toMatch(/^7/);
     daemon = await startTestDaemon({ home, config, cwd: folder });
     const jobs = await daemon.request("GET", "/api/jobs");
     expect(jobs.json.jobs).toEqual([

@@ -6,7 +6,7 @@ import { disposeDaemons, startTestDaemon, type TestDaemon } from "../helpers/dae
 import type { Message } from "../helpers/socket.ts";
 import { MewClient, type Spelling } from "./support/mew-client.ts";
 
-const slowMs = 60_000;
+const slowMs = 120_000;
 
 const words = Array.from({ length: 120 }, (_, at) => `word${at} `).join("");
 

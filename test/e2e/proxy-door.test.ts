@@ -10,8 +10,6 @@ import { requireProgram } from "../helpers/require-program.ts";
 import type { Message } from "../helpers/socket.ts";
 import { documented, type SystemServer, startCaddy, startNginx } from "../helpers/system-servers.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const [nginx, caddy] = [requireProgram("nginx"), requireProgram("caddy")];
 const name = "sally.example";
 /** Another address of this machine than the proxy's, for a client: on Linux all of 127.0.0.0/8 is. */
@@ -131,7 +129,7 @@ describe.each(proxies)("a proxy with TLS in front of a door: %s", (_, program, s
       ws.on("message", (data) => messages.push(JSON.parse(String(data))));
       ws.on("error", () => undefined);
       const got = (fits: (message: Message) => boolean) =>
-        vi.waitFor(() => messages.find(fits) ?? expect.fail("not yet"), { timeout: 20_000 });
+        vi.waitFor(() => messages.find(fits) ?? expect.fail("not yet"), { timeout: 60_000 });
       await got(({ type }) => type === "snapshot");
       ws.send(JSON.stringify({ type: "job_start", command: "echo behind a proxy", client_ref: "j" }));
       const { job } = await got(({ client_ref }) => client_ref === "j");
@@ -140,7 +138,7 @@ describe.each(proxies)("a proxy with TLS in front of a door: %s", (_, program, s
           const output = await ask("GET", `/desk/api/jobs/${job.id}/output`, { token });
           expect(output.json).toMatchObject({ output: "behind a proxy\n", done: true });
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       );
       ws.terminate();
     },

@@ -65,7 +65,7 @@ beforeAll(async () => {
   ids.agent = (await command({ type: "prompt", text: "echo hello" })).agent;
   ids.job = (await command({ type: "job_start", command: "echo job" })).job.id;
   await vi.waitUntil(async () => (await daemon.request("GET", "/api/daemon")).json.running_agents === 0, {
-    timeout: 20_000,
+    timeout: 60_000,
   });
 }, 60_000);
 afterAll(disposeDaemons);

@@ -14,8 +14,6 @@ import {
 import { requireProgram } from "../helpers/require-program.ts";
 import { startTlsFront, type TlsFront } from "../helpers/tls-front.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const openssl = requireProgram("openssl");
 const host = "seasonal-deck.trycloudflare.com";
 const url = `https://${host}`;
@@ -58,7 +56,7 @@ async function tool(script: string): Promise<void> {
 
 const tunnel = async () => (await daemon.request("GET", "/api/remote")).json.tunnel;
 const until = (expected: object) =>
-  vi.waitFor(async () => expect(await tunnel()).toMatchObject(expected), { timeout: 30_000, interval: 50 });
+  vi.waitFor(async () => expect(await tunnel()).toMatchObject(expected), { timeout: 60_000, interval: 50 });
 const start = (body: object = {}) =>
   daemon.request("POST", "/api/tunnel", { body: { provider: "cloudflared", ...body } });
 
@@ -114,13 +112,13 @@ describe.skipIf(openssl === null)("rude tools", () => {
       access: "off",
       tunnel: { state: "off", provider: null },
     });
-    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 60_000, interval: 50 });
     await vi.waitFor(
       async () =>
         expect((await readdir(join(daemon.home, "tunnel"))).filter((each) => each !== "tunnel.json")).toEqual(
           [],
         ),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
   });
 
@@ -143,7 +141,7 @@ describe.skipIf(openssl === null)("rude tools", () => {
     await start();
     // What it says has arrived when a line behind it is known to be heard.
     await vi.waitFor(async () => expect(await readdir(join(daemon.home, "tunnel"))).not.toEqual([]), {
-      timeout: 15_000,
+      timeout: 60_000,
     });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await tunnel()).toMatchObject({ state: "starting", url: null });
@@ -155,7 +153,7 @@ describe.skipIf(openssl === null)("rude tools", () => {
     await tool(`echo ${other.port} >"${folder}/port"; ${says}; ${forever}`);
     await start();
     await vi.waitFor(async () => expect((await tunnel()).text).toMatch(/somebody else|not by this daemon/), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(await tunnel()).toMatchObject({ state: "starting", url: null });
     await other.stop();
@@ -241,10 +239,10 @@ describe.skipIf(openssl === null)("rude tools", () => {
       cwd: folder,
       env: { PATH: `${folder}/bin:${process.env.PATH}` },
     });
-    await vi.waitFor(() => expect(up.output()).toContain(`${url}/#pair=`), { timeout: 30_000 });
+    await vi.waitFor(() => expect(up.output()).toContain(`${url}/#pair=`), { timeout: 60_000 });
     const exited = new Promise((resolve) => up.child.once("exit", resolve));
     up.child.kill("SIGINT");
     expect(await exited).toBe(0);
-    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 60_000, interval: 50 });
   });
 });

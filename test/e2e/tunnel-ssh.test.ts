@@ -16,8 +16,6 @@ import { requireProgram } from "../helpers/require-program.ts";
 import type { Message } from "../helpers/socket.ts";
 import { type SystemServer, startNginx, startSshServer } from "../helpers/system-servers.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const [sshd, nginx] = [requireProgram("sshd"), requireProgram("nginx")];
 const name = "sally.example";
 
@@ -42,7 +40,7 @@ describe.skipIf(sshd === null || nginx === null)("a tunnel by ssh -R, with nginx
   const tunnel = async () => (await daemon.request("GET", "/api/remote")).json.tunnel;
   const isUp = () =>
     vi.waitFor(async () => expect(await tunnel()).toMatchObject({ state: "up" }), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 100,
     });
 
@@ -150,7 +148,7 @@ known_hosts = "${server.files.knownHosts}"
     const messages: Message[] = [];
     ws.on("message", (data) => messages.push(JSON.parse(String(data))));
     const got = (fits: (message: Message) => boolean) =>
-      vi.waitFor(() => messages.find(fits) ?? expect.fail("not yet"), { timeout: 20_000 });
+      vi.waitFor(() => messages.find(fits) ?? expect.fail("not yet"), { timeout: 60_000 });
     await got(({ type }) => type === "snapshot");
     ws.send(JSON.stringify({ type: "job_start", command: "echo through the tunnel", client_ref: "j" }));
     const { job } = await got(({ client_ref }) => client_ref === "j");
@@ -159,7 +157,7 @@ known_hosts = "${server.files.knownHosts}"
         const output = await fromOutside("GET", `/api/jobs/${job.id}/output`, { token: phone });
         expect(output.json).toMatchObject({ output: "through the tunnel\n", done: true });
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     ws.terminate();
   });
@@ -193,7 +191,7 @@ known_hosts = "${server.files.knownHosts}"
       addresses: [],
     });
     await vi.waitFor(async () => expect((await fromOutside("GET", "/api/hello")).status).toBe(502), {
-      timeout: 10_000,
+      timeout: 60_000,
     });
   });
 
@@ -236,11 +234,11 @@ known_hosts = "${server.files.knownHosts}"
     await daemon.request("POST", "/api/tunnel", {
       body: { ...order(), host: `${server.files.user}@localhost` },
     });
-    await vi.waitFor(async () => expect((await tunnel()).state).toBe("failed"), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await tunnel()).state).toBe("failed"), { timeout: 60_000 });
     expect(await tunnel()).toMatchObject({ reason: expect.stringContaining("host key"), next_try: null });
     await vi.waitFor(
       async () => expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
   });
 });

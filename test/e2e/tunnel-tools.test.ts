@@ -13,8 +13,6 @@ import {
 } from "../helpers/daemon.ts";
 import { openSocket } from "../helpers/socket.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 let folder: string;
 let home: string;
 beforeEach(async () => {
@@ -43,7 +41,7 @@ const post = (daemon: TestDaemon, body: object) => daemon.request("POST", "/api/
 const tunnelOf = async (daemon: TestDaemon) => (await daemon.request("GET", "/api/remote")).json.tunnel;
 const until = (daemon: TestDaemon, expected: object) =>
   vi.waitFor(async () => expect(await tunnelOf(daemon)).toMatchObject(expected), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 50,
   });
 
@@ -92,7 +90,7 @@ describe("tunnels by tools", () => {
     expect((await tunnelOf(daemon)).reason).toContain("refuses the token");
     await vi.waitFor(
       async () => expect((await daemon.request("GET", "/api/remote")).json.access).toBe("off"),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
     expect(await readFile(join(home, "daemon.log"), "utf8")).not.toContain(token);
   });
@@ -156,12 +154,12 @@ describe("tunnels by tools", () => {
     const { url } = JSON.parse(up.stdout).tunnel;
     expect((await daemon("restart")).code).toBe(0);
     await vi.waitFor(async () => expect((await remote()).tunnel).toMatchObject({ state: "up", url }), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(await readFile(join(folder, "starts"), "utf8")).toBe("started\n");
     expect((await remote()).access).toBe("tunnel");
     expect((await daemon("stop")).code).toBe(0);
-    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 60_000 });
     expect((await daemon("start", "--port", "0")).code).toBe(0);
     expect(await remote()).toMatchObject({ access: "off", tunnel: { state: "off" } });
   });

@@ -44,7 +44,7 @@ function parcel(endpoint: string, more: Partial<Parcel> = {}): Parcel {
   };
 }
 const deliverWith = (options: Partial<DeliverOptions> = {}) =>
-  createDeliver({ now: Date.now, timeoutMs: 2_000, ...options });
+  createDeliver({ now: Date.now, timeoutMs: 30_000, ...options });
 const resolvesTo =
   (...addresses: string[]) =>
   async () =>
@@ -126,7 +126,7 @@ describe("the answer of a push service", () => {
   /** Sends to the test's service under its own address, with its certificate. */
   async function push(
     answer: (request: IncomingMessage, response: ServerResponse) => void,
-    timeoutMs = 2_000,
+    timeoutMs = 30_000,
   ) {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     service.answerWith(answer);

@@ -19,7 +19,7 @@ beforeEach(async () => {
   daemon = await startStubDaemon();
   context = await browser.newContext({ viewport: { width: 360, height: 740 } });
   page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   outside = [];
   page.on("request", (request) => {
     if (!request.url().startsWith(daemon.base)) outside.push(request.url());

@@ -46,7 +46,7 @@ async function openPage(size: keyof typeof viewports, context?: BrowserContext):
   const own = context ?? (await browser.newContext({ viewport: viewports[size] }));
   if (context === undefined) contexts.push(own);
   const page = await own.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     if (/Content Security Policy|Trusted|Opener-Policy/i.test(message.text()))
@@ -54,7 +54,7 @@ async function openPage(size: keyof typeof viewports, context?: BrowserContext):
   });
   return page;
 }
-const poll: typeof expect.poll = (read) => expect.poll(read, { timeout: 15_000 });
+const poll: typeof expect.poll = (read) => expect.poll(read, { timeout: 60_000 });
 const live = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
 /** A phone that paired by the link of `sallyport pair`. */
@@ -162,7 +162,7 @@ describe("the page, from a real daemon", () => {
       if (await allow.isVisible()) await allow.click();
       return (await readFile(join(folder, "by-a-phone.txt"), "utf8").catch(() => "")) === "made\n";
     };
-    await expect.poll(isMade, { timeout: 15_000, interval: 300 }).toBe(true);
+    await expect.poll(isMade, { timeout: 60_000, interval: 300 }).toBe(true);
     await poll(() => phone.title()).not.toMatch(/^\(/);
     await phone.goto(`${base}/#/`);
     await command({ type: "job_start", command: "while :; do echo tick; sleep 1; done" });

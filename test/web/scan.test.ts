@@ -51,7 +51,7 @@ async function openWithCamera(text: string | null): Promise<void> {
   );
   context = await browser.newContext({ viewport: viewports.phone });
   page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(daemon.base);
   await page.getByRole("button", { name: "Scan a QR code" }).click();
 }

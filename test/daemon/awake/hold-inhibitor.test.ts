@@ -41,7 +41,7 @@ describe("holdInhibitor", () => {
     );
     const pid = Number(/pid (\d+)/.exec(message)?.[1]);
     expect(pid).toBeGreaterThan(1);
-    await vi.waitFor(async () => expect(await readProcessIdentity(pid)).toBeNull(), 10_000);
+    await vi.waitFor(async () => expect(await readProcessIdentity(pid)).toBeNull(), 60_000);
   });
 
   it("does not hold with a program that does not exist", async () => {

@@ -33,14 +33,14 @@ describe("watchFile", () => {
   it("tells once of a file that appears, changes, is replaced and goes", async () => {
     const seen = await watch();
     await writeFile(path, "a");
-    await vi.waitFor(() => expect(seen).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(seen).toHaveLength(1), 60_000);
     await writeFile(path, "b");
-    await vi.waitFor(() => expect(seen).toHaveLength(2), 10_000);
+    await vi.waitFor(() => expect(seen).toHaveLength(2), 60_000);
     await writeFile(join(folder, "new"), "c");
     await rename(join(folder, "new"), path);
-    await vi.waitFor(() => expect(seen).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(seen).toHaveLength(3), 60_000);
     await rm(path);
-    await vi.waitFor(() => expect(seen).toHaveLength(4), 10_000);
+    await vi.waitFor(() => expect(seen).toHaveLength(4), 60_000);
     expect(seen[3]).toBe(absentMark);
     expect(new Set(seen).size).toBe(4);
   });
@@ -50,7 +50,7 @@ describe("watchFile", () => {
     await symlink(join(folder, "real"), path);
     const seen = await watch();
     await writeFile(join(folder, "real"), "bb");
-    await vi.waitFor(() => expect(seen).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(seen).toHaveLength(1), 60_000);
   });
 
   it("says nothing once it was stopped, not even of a change that it was waiting for", async () => {

@@ -138,7 +138,7 @@ describe("shareScans", () => {
     const third = scan(3);
     releases[0]?.([]);
     await first;
-    await vi.waitFor(() => expect(releases).toHaveLength(2), { timeout: 15_000 });
+    await vi.waitFor(() => expect(releases).toHaveLength(2), { timeout: 60_000 });
     releases[1]?.([]);
     await Promise.all([second, third]);
     expect(asked).toEqual([5, 3]);

@@ -47,7 +47,7 @@ function callsOf(shell: string, line: string): string[][] {
     cwd: folder,
     env: { PATH: join(folder, "bin"), RECORD: record, LC_ALL: "C.UTF-8" },
     stdio: "ignore",
-    timeout: 10_000,
+    timeout: 60_000,
   });
   const calls = readdirSync(record).map((name) =>
     readFileSync(join(record, name), "utf8").split("\u001f").slice(0, -1),

@@ -34,12 +34,12 @@ describe("patchSoon", () => {
     });
     await rename(workspaces, `${workspaces}.away`);
     store.patchSoon(id, (before) => ({ ...before, name: "renamed" }));
-    await vi.waitFor(() => expect(reports.join()).toContain("could not be saved"), { timeout: 15_000 });
+    await vi.waitFor(() => expect(reports.join()).toContain("could not be saved"), { timeout: 60_000 });
     await rename(`${workspaces}.away`, workspaces);
     await vi.waitFor(
       async () =>
         expect(JSON.parse(await readFile(join(workspaces, `${id}.json`), "utf8")).name).toBe("renamed"),
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
     await store.close();
   });

@@ -41,7 +41,7 @@ describe("the rules of detaching", () => {
   });
 });
 
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 
 describe("detaching", () => {
   let app: MewApp;

@@ -9,7 +9,7 @@ import type { Message } from "../../helpers/socket.ts";
 import { deviceLease } from "../harness.ts";
 import { type MewApp, newSession, promptsIn, startMew, turnEnded } from "./harness.ts";
 
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 let app: MewApp;
 beforeEach(async () => {
   app = await startMew();

@@ -175,7 +175,7 @@ describe("a client that does not read", () => {
       expect(held.writableLength).toBeLessThanOrEqual(2 * 1024 * 1024);
     }
     socket.resume();
-    await expect.poll(() => received().includes('"type":"lagged"'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => received().includes('"type":"lagged"'), { timeout: 60_000 }).toBe(true);
     const text = received().toString("latin1");
     expect(text.match(/"type":"lagged"/g)).toHaveLength(1);
     expect(text).toContain(`{"type":"lagged","rev":${app.changeLog.rev}}`);
@@ -202,7 +202,7 @@ describe("a client that does not read", () => {
           received()
             .toString("latin1")
             .match(/"offset":\d+/g)?.length,
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe(wanted);
     const offsets = received()

@@ -365,7 +365,7 @@ describe("one connection to the real engine", () => {
                 await socket.command({ type: "snapshot" });
                 return follow(socket.messages).isEqual;
               },
-              { timeout: 10_000 },
+              { timeout: 60_000 },
             )
             .toBe(true);
           await socket.close();

@@ -52,7 +52,7 @@ describe("notifications in a real browser, from a real daemon", () => {
   beforeEach(async () => {
     context = await browser.newContext({ viewport: viewports.phone });
     page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
   });
   afterEach(async () => {
     await context.close();
