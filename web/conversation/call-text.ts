@@ -36,6 +36,21 @@ export function readCallInput(input: unknown): CallInput {
   return { command, path, change, rest: Object.keys(left).length === 0 ? "" : pretty(left) };
 }
 
+/**
+ * A path as seen from the folder in which the agent works, in two: the way there, and the name. What is no path in that
+ * folder is a name whole.
+ */
+export function splitPath(
+  text: string,
+  cwd: string | null,
+): { readonly folder: string; readonly name: string } {
+  const root = cwd === null || cwd.endsWith("/") ? cwd : `${cwd}/`;
+  if (root === null || !text.startsWith(root) || text === root) return { folder: "", name: text };
+  const path = text.slice(root.length);
+  const at = path.lastIndexOf("/") + 1;
+  return { folder: path.slice(0, at), name: path.slice(at) };
+}
+
 function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? String(value);
 }
@@ -49,6 +64,19 @@ export function durationText(millis: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long something ran when it waited for a person too. What was measured without the wait stays as it is. */
+export function withoutWait(millis: number, waitedMillis: number): number {
+  return millis >= waitedMillis ? millis - waitedMillis : millis;
+}
+
+/** Shorter waits nobody has felt. */
+const minWaitMillis = 1_000;
+
+/** `waited for you 3 min 5 s`; null where nobody was waited for, or hardly. */
+export function waitedText(waitedMillis: number): string | null {
+  return waitedMillis < minWaitMillis ? null : `waited for you ${durationText(waitedMillis)}`;
 }
 
 /** `1,840`, `12k`: a number of tokens, short. */

@@ -11,6 +11,8 @@ export interface Conversation {
   readonly subagents: ReadonlySignal<readonly Agent[]>;
   /** Prompts are command lines, and output is all that they are for. */
   readonly isShell: ReadonlySignal<boolean>;
+  /** The folder of its tab; null where it is on none. */
+  readonly cwd: ReadonlySignal<string | null>;
   /** What one must know of what runs here; null where there is nothing to say. */
   readonly note: ReadonlySignal<string | null>;
   /** `you`, or the name of the device. */

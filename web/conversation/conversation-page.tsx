@@ -19,7 +19,7 @@ import { ConversationMenu } from "./conversation-menu.tsx";
 import { createExpansions } from "./expansion.ts";
 import { OutgoingList } from "./outgoing-list.tsx";
 import { modeTexts } from "./run-settings.tsx";
-import { TranscriptView } from "./transcript-view.tsx";
+import { isMissing, TranscriptView } from "./transcript-view.tsx";
 import { isShellRuntime } from "./use-runtime.ts";
 import { useTranscript } from "./use-transcript.ts";
 
@@ -36,13 +36,16 @@ function ConversationOf({ id }: { readonly id: string }) {
   const agent = session.agents.value.get(id) ?? null;
   const tab = agent === null ? null : (session.tabs.value.find((each) => each.id === agent.tab) ?? null);
   const title = useComputed(() => source.view.value.transcript.title);
+  const isGone = useComputed(() => isMissing(source.view.value));
   const subagents = useComputed(() =>
     [...session.agents.value.values()].filter(({ parent }) => parent === id),
   );
-  const note = useComputed(() => {
+  const ownTab = useComputed(() => {
     const own = session.agents.value.get(id)?.tab;
-    return session.tabs.value.find((each) => each.id === own)?.note ?? null;
+    return session.tabs.value.find((each) => each.id === own);
   });
+  const note = useComputed(() => ownTab.value?.note ?? null);
+  const cwd = useComputed(() => ownTab.value?.cwd ?? null);
   const isShell = useComputed(() => {
     const runtime = session.agents.value.get(id)?.runtime;
     return runtime !== undefined && isShellRuntime(session, runtime);
@@ -50,6 +53,7 @@ function ConversationOf({ id }: { readonly id: string }) {
   const conversation = useMemo<Conversation>(
     () => ({
       note,
+      cwd,
       isShell,
       expansions: createExpansions(),
       subagents,
@@ -60,7 +64,7 @@ function ConversationOf({ id }: { readonly id: string }) {
             ? "the machine itself"
             : by.name,
     }),
-    [session, subagents, note, isShell],
+    [session, subagents, note, cwd, isShell],
   );
   useActions(
     `conversation list`,
@@ -115,7 +119,7 @@ function ConversationOf({ id }: { readonly id: string }) {
               : "Write below what you want done."
           }
         />
-        <Foot id={id} agent={agent} tab={tab} onSent={() => list.current?.scrollToEnd()} />
+        {!isGone.value && <Foot id={id} agent={agent} tab={tab} onSent={() => list.current?.scrollToEnd()} />}
       </ConversationContext.Provider>
     </Page>
   );

@@ -10,6 +10,11 @@ import { VirtualList, type VirtualListHandle } from "../virtual/virtual-list.tsx
 import { announcementOf, estimateRow, labelOfRow } from "./row-facts.ts";
 import { RowView } from "./rows/row-view.tsx";
 
+/** The daemon knows no such conversation. */
+export function isMissing({ phase, problem }: TranscriptSource["view"]["value"]): boolean {
+  return phase === "failed" && problem instanceof AnswerError && problem.status === 404;
+}
+
 interface TranscriptViewProps {
   readonly source: TranscriptSource;
   readonly handle: RefObject<VirtualListHandle | null>;
@@ -22,7 +27,7 @@ export function TranscriptView({ source, handle, hint }: TranscriptViewProps) {
   const view = source.view.value;
   useAnnouncedRows(view.rows, view.phase === "ready");
   if (view.phase === "failed") {
-    const isGone = view.problem instanceof AnswerError && view.problem.status === 404;
+    const isGone = isMissing(view);
     return (
       <ErrorState
         problem={

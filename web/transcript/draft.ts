@@ -20,6 +20,10 @@ export interface Transcript {
     readonly id: string | null;
     readonly at: string | null;
     readonly usage: TurnUsage | null;
+    /** Requests and questions that wait for a person, and since when there is one. */
+    readonly open: number;
+    readonly askedAt: string | null;
+    readonly waitedMillis: number;
   } | null;
   /** The agent prepares a call of this tool. */
   readonly preparing: string | null;

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import { callKey, type Draft } from "./draft.ts";
 import type { PermissionOutcome, Row, ToolRow, TurnUsage } from "./rows.ts";
+import { millisBetween, noTurn, withWait } from "./waits.ts";
 
 type RecordOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: T }>;
 
@@ -14,7 +15,7 @@ export function foldRecord(draft: Draft, event: AgentEvent): void {
       return;
     case "turn_started":
       endOpenParts(draft);
-      draft.turn = { id: event.turn, at, usage: null };
+      draft.turn = { ...noTurn, id: event.turn, at };
       return;
     case "user_message":
       draft.rows.push({
@@ -39,10 +40,12 @@ export function foldRecord(draft: Draft, event: AgentEvent): void {
       return;
     case "permission_requested":
     case "permission_resolved":
+      draft.turn = withWait(draft.turn, event.type === "permission_requested", at);
       foldPermission(draft, event);
       return;
     case "question_asked":
     case "question_resolved":
+      draft.turn = withWait(draft.turn, event.type === "question_asked", at);
       foldQuestion(draft, event);
       return;
     case "todos":
@@ -103,6 +106,8 @@ function callOf({ call_id, tool, at, seq }: RecordOf<"tool_started"> | RecordOf<
     outputSoFar: "",
     result: null,
     permission: null,
+    askedAt: null,
+    waitedMillis: 0,
   };
 }
 
@@ -134,7 +139,7 @@ function foldPermission(
     const call = event.call_id === null ? undefined : draft.places.get(callKey(event.call_id));
     if (call !== undefined) {
       draft.places.set(place, call);
-      setOutcome(draft, place, outcome);
+      setOutcome(draft, place, outcome, event.at);
       return;
     }
     const key = `request ${event.request_id}`;
@@ -146,14 +151,17 @@ function foldPermission(
   if (known === undefined) {
     const key = `request ${request_id}`;
     draft.rows.push({ kind: "permission", key, at: event.at, summary: "", outcome });
-  } else setOutcome(draft, place, outcome);
+  } else setOutcome(draft, place, outcome, event.at);
   draft.places.delete(place);
 }
 
-function setOutcome(draft: Draft, place: string, outcome: PermissionOutcome): void {
+function setOutcome(draft: Draft, place: string, outcome: PermissionOutcome, at: string): void {
   const row = rowAt(draft, place);
-  if (row?.kind === "tool") putRow(draft, place, { ...row, permission: outcome });
-  else if (row?.kind === "permission") putRow(draft, place, { ...row, outcome });
+  if (row?.kind === "tool") {
+    const waits = outcome.allowed === null;
+    const waitedMillis = row.waitedMillis + (waits ? 0 : millisBetween(row.askedAt, at));
+    putRow(draft, place, { ...row, permission: outcome, askedAt: waits ? at : null, waitedMillis });
+  } else if (row?.kind === "permission") putRow(draft, place, { ...row, outcome });
 }
 
 function foldQuestion(draft: Draft, event: RecordOf<"question_asked"> | RecordOf<"question_resolved">): void {
@@ -183,7 +191,7 @@ function foldQuestion(draft: Draft, event: RecordOf<"question_asked"> | RecordOf
 
 function foldUsage(draft: Draft, event: RecordOf<"usage">): void {
   draft.contextTokens = event.context_tokens ?? draft.contextTokens;
-  const turn = draft.turn ?? { id: null, at: null, usage: null };
+  const turn = draft.turn ?? noTurn;
   draft.turn = { ...turn, usage: sum(turn.usage, event) };
 }
 
@@ -198,6 +206,8 @@ function sum(before: TurnUsage | null, event: RecordOf<"usage">): TurnUsage {
 }
 
 function foldTurnEnd(draft: Draft, event: RecordOf<"turn_finished">): void {
+  // Ends what still waits.
+  while (draft.turn !== null && draft.turn.open > 0) draft.turn = withWait(draft.turn, false, event.at);
   const { turn } = draft;
   const startedMs = turn?.at == null ? Number.NaN : Date.parse(turn.at);
   const millis = Date.parse(event.at) - startedMs;
@@ -211,6 +221,7 @@ function foldTurnEnd(draft: Draft, event: RecordOf<"turn_finished">): void {
     error: event.error ?? null,
     usage: turn?.usage ?? null,
     millis: Number.isFinite(millis) && millis >= 0 ? millis : null,
+    waitedMillis: turn?.waitedMillis ?? 0,
   });
 }
 

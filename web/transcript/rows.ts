@@ -59,6 +59,10 @@ export interface ToolRow extends RowOf<"tool"> {
   readonly outputSoFar: string;
   readonly result: ToolResult | null;
   readonly permission: PermissionOutcome | null;
+  /** When it began to wait for a person, as long as it does. */
+  readonly askedAt: string | null;
+  /** How long it waited for a person, in all. */
+  readonly waitedMillis: number;
 }
 /** The outcome of a request whose call is not known here. */
 export interface PermissionRow extends RowOf<"permission"> {
@@ -100,6 +104,8 @@ export interface TurnRow extends RowOf<"turn"> {
   readonly usage: TurnUsage | null;
   /** Null when the turn's begin is not known here. */
   readonly millis: number | null;
+  /** How much of it went by while a person was waited for. */
+  readonly waitedMillis: number;
 }
 export interface EndRow extends RowOf<"end"> {
   readonly outcome: string;

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { costText, durationText, readCallInput, tokensText } from "../../../web/conversation/call-text.ts";
+import {
+  costText,
+  durationText,
+  readCallInput,
+  splitPath,
+  tokensText,
+  waitedText,
+  withoutWait,
+} from "../../../web/conversation/call-text.ts";
 
 describe("readCallInput", () => {
   it.each([
@@ -45,4 +53,26 @@ it.each([
   [12.345, "$12.35"],
 ])("%f dollars are %s", (dollars, text) => {
   expect(costText(dollars)).toBe(text);
+});
+
+it.each([
+  ["/srv/api/src/store.ts", "/srv/api", { folder: "src/", name: "store.ts" }],
+  ["/srv/api/a.ts", "/srv/api/", { folder: "", name: "a.ts" }],
+  ["/srv/api", "/srv/api", { folder: "", name: "/srv/api" }],
+  ["/srv/apirate/a.ts", "/srv/api", { folder: "", name: "/srv/apirate/a.ts" }],
+  ["ls /srv/api/src", "/srv/api", { folder: "", name: "ls /srv/api/src" }],
+  ["/srv/api/a.ts", null, { folder: "", name: "/srv/api/a.ts" }],
+])("%s is seen from %s", (text, cwd, expected) => {
+  expect(splitPath(text, cwd)).toEqual(expected);
+});
+
+it.each([
+  [15_000, 14_000, 1_000, "waited for you 14 s"],
+  [40, 0, 40, null],
+  [900, 300, 600, null],
+  // Measured without the wait.
+  [120, 60_000, 120, "waited for you 1 min 0 s"],
+])("of %i ms, %i of them waiting, it ran %i", (millis, waited, ran, text) => {
+  expect(withoutWait(millis, waited)).toBe(ran);
+  expect(waitedText(waited)).toBe(text);
 });

@@ -83,6 +83,38 @@ describe("the rows of a conversation", () => {
     ]);
   });
 
+  it("counts for how long a call and its turn waited for a person, requests beside each other once", () => {
+    const other: AgentEventBody = { ...call, call_id: "c2" };
+    const otherRequest: AgentEventBody = { ...requested, request_id: "r2", call_id: "c2" };
+    const resolved = (id: string): AgentEventBody => ({
+      type: "permission_resolved",
+      request_id: id,
+      allowed: true,
+      decision: "allow",
+      by: local,
+    });
+    const end: AgentEventBody = { type: "turn_finished", turn: "t1", outcome: "done" };
+    // One event a second: started 0, calls 1 and 2, asked at 3 and 4, answered at 5 and 6, the end at 7.
+    const events = eventsOf([
+      started,
+      call,
+      other,
+      requested,
+      otherRequest,
+      resolved("r1"),
+      resolved("r2"),
+      end,
+    ]).map((event, index) => ({
+      ...event,
+      at: new Date(Date.UTC(2026, 10, 30) + index * 1_000).toISOString(),
+    }));
+    expect(rowsOf(events)).toMatchObject([
+      { callId: "c1", waitedMillis: 2_000, askedAt: null },
+      { callId: "c2", waitedMillis: 2_000, askedAt: null },
+      { kind: "turn", millis: 7_000, waitedMillis: 3_000 },
+    ]);
+  });
+
   it("does not confuse calls of different turns that carry the same id", () => {
     const end: AgentEventBody = {
       type: "tool_finished",

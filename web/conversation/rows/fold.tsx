@@ -14,12 +14,12 @@ interface FoldProps {
 }
 
 /** A line that opens and closes what belongs to it; the choice stays while the row scrolls out of the page. */
-export function Fold({ foldKey, head, isOpenAtFirst = false, class: name = "", children }: FoldProps) {
+export function Fold({ foldKey, head, isOpenAtFirst = false, class: name, children }: FoldProps) {
   const choice = useConversation().expansions.of(foldKey);
   const isOpen = choice.value ?? isOpenAtFirst;
   const id = useId();
   return (
-    <div class={`fold ${name}`}>
+    <div class={name}>
       <button
         type="button"
         class="fold-head"

@@ -54,7 +54,7 @@ export function AssistantRowView({ row }: { readonly row: AssistantRow }) {
   const { text, thinking, isOpen } = row;
   const isThinking = isOpen && text === "";
   return (
-    <div class="assistant-row">
+    <div>
       {thinking !== "" && (
         <Fold
           foldKey={row.key}
@@ -62,7 +62,7 @@ export function AssistantRowView({ row }: { readonly row: AssistantRow }) {
           head={
             <>
               <Icon name="spark" />
-              <span class="thinking-word">{isThinking ? "Thinking…" : "Thoughts"}</span>
+              <span>{isThinking ? "Thinking…" : "Thoughts"}</span>
             </>
           }
         >

@@ -15,7 +15,7 @@ import { Button } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import type { IconName } from "../../ui/icon-paths.ts";
 import { Time } from "../../ui/time.tsx";
-import { costText, durationText, tokensText } from "../call-text.ts";
+import { costText, durationText, tokensText, waitedText, withoutWait } from "../call-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { Fold } from "./fold.tsx";
 import { PermissionLine } from "./tool-row.tsx";
@@ -157,15 +157,16 @@ export function CompactedRowView({ row }: { readonly row: CompactedRow }) {
 
 /** How a turn ended. One that is simply done needs no words but what it used. */
 export function TurnRowView({ row }: { readonly row: TurnRow }) {
-  const { outcome, error, usage, millis } = row;
+  const { outcome, error, usage, millis, waitedMillis } = row;
   const facts = [
     outcome === "cancelled" && "Stopped",
-    millis !== null && durationText(millis),
+    millis !== null && durationText(withoutWait(millis, waitedMillis)),
+    waitedText(waitedMillis) ?? false,
     usage !== null && `${tokensText(usage.inputTokens)} in, ${tokensText(usage.outputTokens)} out`,
     usage !== null && usage.cost !== null && costText(usage.cost),
   ].filter((fact) => fact !== false);
   return (
-    <div class="turn-row">
+    <div>
       {outcome === "failed" && (
         <div class="error-row" role="note">
           <Icon name="warning" />

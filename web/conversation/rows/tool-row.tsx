@@ -14,7 +14,7 @@ import { scrollable } from "../../ui/scrollable.ts";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { visibleCall } from "../../ui/visible-call.ts";
 import { visible } from "../../ui/visible-text.ts";
-import { durationText, readCallInput } from "../call-text.ts";
+import { durationText, readCallInput, splitPath, waitedText, withoutWait } from "../call-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { Fold } from "./fold.tsx";
 import { OutputView } from "./output-view.tsx";
@@ -41,7 +41,7 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
           <>
             <Icon name={iconOf(row.tool)} />
             <span class="tool-name">{visible(row.tool)}</span>
-            <span class="tool-summary">{proseText(oneLine(row.summary))}</span>
+            <Summary text={oneLine(row.summary)} />
             {diff && <DiffCount added={diff.diff.added} removed={diff.diff.removed} />}
             <ToolState row={row} isWaiting={isWaiting} hasFailed={hasFailed} />
           </>
@@ -51,7 +51,9 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
           <>
             {/* In a shell the prompt above is the command. */}
             {(!isShell || isWaiting) && <CallInputView row={row} hasDiff={diff !== null} />}
-            {permission !== null && !isWaiting && <PermissionLine permission={permission} />}
+            {permission !== null && !isWaiting && (
+              <PermissionLine permission={permission} waitedMillis={row.waitedMillis} />
+            )}
             {isWaiting && (
               <p>
                 <Button kind="primary" icon="approve" onClick={() => review(permission.request_id)}>
@@ -82,6 +84,18 @@ export function ToolRowView({ row }: { readonly row: ToolRow }) {
   );
 }
 
+/** Of a file the name stays in sight, whatever has no room. */
+function Summary({ text }: { readonly text: string }) {
+  const cwd = useConversation().cwd.value;
+  const { folder, name } = splitPath(text, cwd);
+  return (
+    <span class="tool-summary">
+      {folder !== "" && <span class="tool-folder">{proseText(folder)}</span>}
+      <span>{proseText(name)}</span>
+    </span>
+  );
+}
+
 function ToolState({
   row,
   isWaiting,
@@ -95,7 +109,7 @@ function ToolState({
   if (isWaiting) return <StateMark state="waiting" />;
   if (result === null) return <StateMark state="running" />;
   if (permission?.allowed === false) return <StateMark state="killed" word="Denied" />;
-  const time = durationText(result.millis);
+  const time = durationText(withoutWait(result.millis, row.waitedMillis));
   if (hasFailed)
     return (
       <StateMark state="failed" word={result.exitCode === null ? "Failed" : `Exit ${result.exitCode}`} />
@@ -147,8 +161,13 @@ function CallOutput({
   return <OutputView text={text} foldKey={row.key} lines={row.result === null ? 10 : 16} />;
 }
 
-/** How a permission request ended, and by whom. */
-export function PermissionLine({ permission }: { readonly permission: PermissionOutcome }) {
+interface PermissionLineProps {
+  readonly permission: PermissionOutcome;
+  readonly waitedMillis?: number;
+}
+
+/** How a permission request ended, by whom, and how long that took. */
+export function PermissionLine({ permission, waitedMillis = 0 }: PermissionLineProps) {
   const { nameOf } = useConversation();
   const { allowed, decision, by } = permission;
   if (allowed === null) return <p class="permission-line">Waits for permission.</p>;
@@ -161,7 +180,7 @@ export function PermissionLine({ permission }: { readonly permission: Permission
   return (
     <p class="permission-line">
       <Icon name={allowed ? "check" : "close"} />
-      {what}
+      {[what, waitedText(waitedMillis)].filter(Boolean).join(", ")}
     </p>
   );
 }
