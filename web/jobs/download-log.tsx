@@ -39,7 +39,7 @@ export function DownloadLog({ job }: { readonly job: Job }) {
   }
 
   return share.value === null ? (
-    <Button icon="download" onClick={() => void download()}>
+    <Button icon="download" class="download" onClick={() => void download()}>
       Download
     </Button>
   ) : (

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../src/protocol/objects.ts";
 import type { AnsiLine } from "../ansi/ansi-screen.ts";
@@ -21,8 +22,15 @@ const linesOfABlock = 100;
 
 const wrapsLines = preference("job output wraps", true, isBoolean);
 
+interface JobOutputProps {
+  readonly job: Job;
+  readonly onWholeCommand: () => void;
+  /** Stands with what can be done to the output: buttons. */
+  readonly children: ComponentChildren;
+}
+
 /** A job's output, live, with its colours: follows the end until the reader scrolls away, and finds words in it. */
-export function JobOutput({ job }: { readonly job: Job }) {
+export function JobOutput({ job, onWholeCommand, children }: JobOutputProps) {
   const session = useSession();
   const options = useSignal<JobLogOptions>({ fromBytes: null, knownBytes: null });
   const log = useMemo(() => openJobLog(session, job.id, options.value), [session, job.id, options.value]);
@@ -67,15 +75,14 @@ export function JobOutput({ job }: { readonly job: Job }) {
         count={found.length}
         at={current.value === null ? null : found.indexOf(current.value) + 1}
         onStep={find}
-        isFollowing={isFollowing.value}
-        onFollow={() => {
-          isFollowing.value = true;
-        }}
         wraps={wrapsLines.value}
         onWraps={(wraps) => {
           wrapsLines.value = wraps;
         }}
-      />
+        onWholeCommand={onWholeCommand}
+      >
+        {children}
+      </OutputTools>
       {log.view.value.problem !== null && <ErrorState problem={log.view.value.problem} />}
       {view.isLoading && <Spinner />}
       <section
@@ -111,6 +118,18 @@ export function JobOutput({ job }: { readonly job: Job }) {
         )}
         <Blocks lines={view.lines} found={found} current={current.value} />
       </section>
+      {!isFollowing.value && (
+        <div class="job-follow">
+          <Button
+            icon="down"
+            onClick={() => {
+              isFollowing.value = true;
+            }}
+          >
+            Follow
+          </Button>
+        </div>
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { hrefOf } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { Page } from "../ui/page.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { StateMark } from "../ui/state-mark.tsx";
@@ -21,6 +22,7 @@ const back = { href: hrefOf("/jobs"), label: "Back to the jobs" };
 export function JobView({ id }: { readonly id: string }) {
   const { jobs, snapshot, may, act } = useSession();
   const asksToKill = useSignal(false);
+  const showsCommand = useSignal(false);
   const job = jobs.value.find((one) => one.id === id);
   if (job === undefined)
     return (
@@ -34,31 +36,20 @@ export function JobView({ id }: { readonly id: string }) {
         )}
       </Page>
     );
-  const { title, isWhole } = commandTitle(job.command);
+  const { title } = commandTitle(job.command);
   return (
-    <Page
-      title={visible(title)}
-      layout="full"
-      class="job-page"
-      back={back}
-      lead={
-        <>
-          <Facts job={job} />
-          {!isWhole && <WholeCommand command={job.command} />}
-        </>
-      }
-      actions={
-        <>
-          {job.state === "running" && may("drive") && (
-            <Button kind="danger" icon="stop" onClick={() => (asksToKill.value = true)}>
-              Stop
-            </Button>
-          )}
-          <DownloadLog job={job} />
-        </>
-      }
-    >
-      <JobOutput job={job} />
+    <Page title={visible(title)} layout="full" class="job-page" back={back} lead={<Facts job={job} />}>
+      <JobOutput job={job} onWholeCommand={() => (showsCommand.value = true)}>
+        {job.state === "running" && may("drive") && (
+          <Button kind="danger" icon="stop" onClick={() => (asksToKill.value = true)}>
+            Stop
+          </Button>
+        )}
+        <DownloadLog job={job} />
+      </JobOutput>
+      {showsCommand.value && (
+        <WholeCommand command={job.command} onClose={() => (showsCommand.value = false)} />
+      )}
       {asksToKill.value && (
         <ConfirmDialog
           title="Stop this job?"
@@ -83,16 +74,15 @@ export function JobView({ id }: { readonly id: string }) {
   );
 }
 
-function WholeCommand({ command }: { readonly command: string }) {
+function WholeCommand({ command, onClose }: { readonly command: string; readonly onClose: () => void }) {
   return (
-    <details class="whole-command">
-      <summary>The whole command</summary>
-      <figure aria-label="The whole command">
+    <Dialog title="The whole command" size="large" onClose={onClose}>
+      <figure class="whole-command" aria-label="The whole command">
         <pre {...scrollable} dir="ltr">
           {visible(command)}
         </pre>
       </figure>
-    </details>
+    </Dialog>
   );
 }
 
@@ -106,7 +96,7 @@ function Facts({ job }: { readonly job: Job }) {
       <span>
         {job.ended === null ? "started" : "ended"} <Time at={job.ended ?? job.started} />
       </span>
-      <span>{visible(job.cwd)}</span>
+      <span class="job-folder">{visible(job.cwd)}</span>
       {job.ended !== null && job.bytes > 0 && <span>{sizeText(job.bytes)}</span>}
       {agent !== undefined && <a href={hrefOf(`/agent/${agent.id}`)}>Its conversation</a>}
     </span>

@@ -1,4 +1,5 @@
-import { Button, IconButton } from "../ui/button.tsx";
+import type { ComponentChildren } from "preact";
+import { IconButton } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 
 interface OutputToolsProps {
@@ -8,13 +9,13 @@ interface OutputToolsProps {
   /** Which of those found is shown, from 1; null: none. */
   readonly at: number | null;
   readonly onStep: (step: 1 | -1) => void;
-  readonly isFollowing: boolean;
-  readonly onFollow: () => void;
   readonly wraps: boolean;
   readonly onWraps: (wraps: boolean) => void;
+  readonly onWholeCommand: () => void;
+  readonly children: ComponentChildren;
 }
 
-/** Above the output: finding words, going on with its end, long lines. */
+/** Above the output: finding words, what can be done to the job, long lines. */
 export function OutputTools(props: OutputToolsProps) {
   const { search, count, at } = props;
   return (
@@ -54,14 +55,13 @@ export function OutputTools(props: OutputToolsProps) {
           />
         </>
       )}
-      {!props.isFollowing && (
-        <Button icon="down" onClick={props.onFollow}>
-          Follow
-        </Button>
-      )}
+      {props.children}
       <Menu
-        label="How lines are shown"
-        items={[{ label: "Wrap long lines", isChosen: props.wraps, run: () => props.onWraps(!props.wraps) }]}
+        label="More about this job"
+        items={[
+          { label: "Wrap long lines", isChosen: props.wraps, run: () => props.onWraps(!props.wraps) },
+          { label: "The whole command", icon: "jobs", run: props.onWholeCommand },
+        ]}
       />
     </search>
   );

@@ -169,7 +169,7 @@ describe("the output of a job", () => {
     const page = await stand.open(`/jobs/${id}`);
     await log(page).getByText("xxxxx").waitFor();
     expect((await box(page)).isWide).toBe(false);
-    await page.getByRole("button", { name: "How lines are shown" }).click();
+    await page.getByRole("button", { name: "More about this job" }).click();
     await page.getByRole("menuitemradio", { name: "Wrap long lines" }).click();
     await poll(async () => (await box(page)).isWide).toBe(true);
     await page.reload();
@@ -271,8 +271,9 @@ describe("a job that is elsewhere", () => {
     const page = await stand.open(`/jobs/${id}`);
     await log(page).getByText("begin", { exact: true }).waitFor();
     expect((await log(page).boundingBox())?.height).toBeGreaterThan(300);
-    await page.getByText("The whole command").click();
-    await page.locator("main").getByText(": line 199").waitFor();
+    await page.getByRole("button", { name: "More about this job" }).click();
+    await page.getByRole("menuitem", { name: "The whole command" }).click();
+    await page.getByRole("dialog", { name: "The whole command" }).getByText(": line 199").waitFor();
     await expectGoodForAll(page);
   }, 90_000);
 });
