@@ -146,6 +146,7 @@ describe("the first page", () => {
     await page.goto(daemon.base);
     await heading("Remote access is off");
     await page.getByText("sallyport remote on").waitFor();
+    await page.getByText("In a clone of Sallyport write npx before it.").waitFor();
     daemon.answers.set("GET api/hello", () => "drop");
     await page.getByRole("button", { name: "Try again" }).click();
     await heading("The daemon does not answer");

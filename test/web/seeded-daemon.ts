@@ -28,9 +28,10 @@ export async function startSeededDaemon(folder: string): Promise<SeededDaemon> {
     if (answer.status >= 400) throw new Error(`${JSON.stringify(body)}: ${answer.text}`);
     return answer.json as Record<string, unknown>;
   };
+  // First, in the tab of the shell: the one that is made next becomes the one of the prompts that name none.
+  const asking = await command({ type: "prompt", text: "touch made-by-a-test" });
   const replayed = await command({ type: "tab_create", cwd: site, name: "site", runtime: "replay" });
   await command({ type: "prompt", tab: replayed.tab, text: "Show me everything" });
-  const asking = await command({ type: "prompt", text: "touch made-by-a-test" });
   const running = await command({ type: "job_start", command: "while :; do date; sleep 1; done" });
   await command({ type: "job_start", command: "echo done; exit 3" });
 

@@ -48,12 +48,12 @@ export function Shell() {
         <SideNavigation />
       </aside>
       <div class="middle">
-        <div class="toast-anchor">
-          <Toaster />
-        </div>
         <main id="main" tabIndex={-1}>
           {isReady ? <Outlet /> : <Waiting />}
         </main>
+        <div class="toast-anchor">
+          <Toaster />
+        </div>
         <aside class="above-bar" aria-label="What waits for you">
           <ApprovalsBar />
         </aside>

@@ -139,7 +139,8 @@ function afterRefusedTrade(error: unknown, code: string | null, name: string): v
     askForCode(code ?? "", lockedText(error.body.retry_after ?? 60), name);
     return;
   }
-  const used = "This link was used already or is too old. Run `sallyport web --open` again, or type a code.";
+  const used =
+    "This link was used already or is too old. Make a new one on the daemon's machine, or type a code.";
   askForCode(code ?? "", code === null ? used : error.message, name);
 }
 

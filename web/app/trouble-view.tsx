@@ -38,6 +38,10 @@ export function TroubleView({ trouble, onRetry, onPair }: TroubleViewProps) {
       {command !== null && (
         <p class="card">
           On the daemon's machine run <code>{command}</code>
+          <br />
+          <small>
+            In a clone of Sallyport write <code>npx</code> before it.
+          </small>
         </p>
       )}
       {trouble.kind === "revoked" ? (

@@ -5,6 +5,7 @@ import { proseText } from "../markdown/prose-text.ts";
 import { announce } from "../state/announcer.ts";
 import { path } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
+import { classes } from "../ui/classes.ts";
 import { Icon } from "../ui/icon.tsx";
 import "./approvals-bar.css";
 import { ApprovalsSheet } from "./approvals-sheet.tsx";
@@ -34,7 +35,9 @@ function Bar({ first, count }: { readonly first: Waiting; readonly count: number
       <Icon name={first.kind === "permission" ? "approve" : "question"} />
       <span class="approvals-bar-words">
         <span>{count === 1 ? "Waits for you" : `${count} wait for you`}</span>
-        <span class="approvals-bar-what">{gistOf(first)}</span>
+        <span class={classes("approvals-bar-what", first.kind === "permission" && "code")}>
+          {gistOf(first)}
+        </span>
       </span>
       <span class="approvals-bar-open">Review</span>
     </button>

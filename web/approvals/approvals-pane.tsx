@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { match, path } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { RequestList } from "./request-list.tsx";
@@ -10,9 +11,10 @@ wide.addEventListener("change", () => {
   isWide.value = wide.matches;
 });
 
-/** What waits for an answer, in the right pane of a wide window. */
+/** What waits for an answer, in the right pane of a wide window; not beside the page of just these. */
 export function ApprovalsPane() {
   const { waiting } = useSession();
+  if (match("/approvals/:request?", path.value) !== null) return null;
   return (
     <section aria-labelledby="approvals-pane">
       <h2 id="approvals-pane">
