@@ -61,11 +61,11 @@ function linkNode(
 function imageNode(rawHref: string, text: string): ComponentChild {
   const label = proseText(decodeEntities(text)) || "picture";
   const href = safeHref(decodeEntities(rawHref));
-  if (href === null) return <span class="picture">[{label}]</span>;
+  if (href === null) return <span>[{label}]</span>;
   const hidden = hiddenTarget(text, href);
   return (
     <>
-      <a class="picture" href={href} target="_blank" rel="noopener noreferrer">
+      <a href={href} target="_blank" rel="noopener noreferrer">
         {label}
       </a>
       <span class="link-target"> ({hidden ?? new URL(href).host})</span>

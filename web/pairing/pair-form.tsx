@@ -101,6 +101,7 @@ export function PairForm(props: PairFormProps) {
         <p>
           Make a code on the daemon's machine with <code>sallyport pair</code>. It is good for ten minutes and
           one device. On that same machine <code>sallyport web --open</code> opens this page without a code.
+          In a clone of Sallyport write <code>npx</code> before them.
         </p>
         {camera === "insecure" && (
           <p>

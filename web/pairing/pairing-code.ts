@@ -17,7 +17,7 @@ export function readPairingCode(raw: string): ReadCode {
     .replace(/[\s\p{Pd}_.\u200b]/gu, "")
     .replace(/O/g, "0")
     .replace(/[IL]/g, "1");
-  if (folded === "") return { ok: false, hint: "Type the ten characters that `sallyport pair` shows." };
+  if (folded === "") return { ok: false, hint: "Type the ten characters of a pairing code." };
   if (folded.includes("U")) return { ok: false, hint: "A code never holds the letter U. Could it be a V?" };
   if (!alphabet.test(folded)) return { ok: false, hint: "A code holds letters and digits only." };
   if (folded.length !== codeChars)

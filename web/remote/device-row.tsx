@@ -112,6 +112,9 @@ function Facts({ device }: { readonly device: Device }) {
           </>
         )}
       </span>
+      <span>
+        Paired <Time at={device.created} />
+      </span>
       <span>{scopeNames(device.scopes)}</span>
       {device.expires !== null && <span>Until {new Date(device.expires).toLocaleDateString()}</span>}
     </span>

@@ -53,7 +53,7 @@ export function PairAnother({ onClose }: { readonly onClose: () => void }) {
   if (code.value !== null)
     return (
       <Dialog
-        title={isPaired ? "Paired" : "Scan it with the other device"}
+        title={isPaired ? "Paired" : "Pair another device"}
         onClose={onClose}
         actions={<Button onClick={onClose}>Done</Button>}
       >

@@ -118,7 +118,7 @@ function Facts({ row }: { readonly row: SessionRow }) {
       {row.state !== "closed" && (
         <StateMark state={row.state} {...(row.state === "idle" ? { word: "Open" } : {})} />
       )}
-      {row.cwd !== null && <span class="session-folder">{visible(row.cwd)}</span>}
+      {row.cwd !== null && <span>{visible(row.cwd)}</span>}
       {row.runtime !== null && row.runtime !== "shell" && <span>{visible(row.model ?? row.runtime)}</span>}
       {row.damaged && <span class="problem-text">Its file is damaged; it can be read and deleted</span>}
     </span>

@@ -86,6 +86,7 @@ export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
       key="choose"
       title="Open a folder"
       size="large"
+      class="open-folder"
       onClose={onClose}
       actions={
         <Button
@@ -127,12 +128,17 @@ export function OpenFolder({ onClose }: { readonly onClose: () => void }) {
           }}
         />
       )}
-      {models.value?.add_agent != null && <p class="quiet-text">{models.value.add_agent}</p>}
       {folder.problem !== null && <ErrorState problem={folder.problem} onRetry={folder.reload} />}
       {here === null && folder.problem === null && <Spinner />}
       {here !== null && (
         <>
           <Crumbs folder={here} onGo={(path) => (at.value = path)} />
+          {here.parent === null && (
+            <p class="field-hint">
+              Folders in <code>{visible(here.root)}</code> can be opened from here. Where else:{" "}
+              <code>browse_root</code> in config.toml.
+            </p>
+          )}
           <FolderList key={here.path} folder={here} onGo={(path) => (at.value = path)} />
         </>
       )}

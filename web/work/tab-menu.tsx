@@ -34,8 +34,8 @@ export function TabMenu({ tab }: { readonly tab: TabWithAgents }) {
   const items: readonly MenuItem[] = [
     { label: "Rename", icon: "edit", run: () => (asks.value = "rename") },
     { label: "What runs in it", icon: "spark", run: () => (asks.value = "runtime") },
-    { label: "Up", icon: "up", isDisabled: index <= 0, run: () => move(index - 1) },
-    { label: "Down", icon: "down", isDisabled: index >= tabs.length - 1, run: () => move(index + 1) },
+    { label: "Move up", icon: "up", isDisabled: index <= 0, run: () => move(index - 1) },
+    { label: "Move down", icon: "down", isDisabled: index >= tabs.length - 1, run: () => move(index + 1) },
     {
       label: "To another workspace",
       icon: "folder",

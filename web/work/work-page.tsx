@@ -21,7 +21,7 @@ import "./work-page.css";
 
 /** Where work begins: the folders of the workspace, and the conversations in each. */
 export function WorkPage() {
-  const { workspace, tabs, may } = useSession();
+  const { workspace, workspaces, tabs, may } = useSession();
   const isOpening = useSignal(false);
   const mayDrive = may("drive");
   const open = (): void => {
@@ -34,7 +34,8 @@ export function WorkPage() {
   );
   return (
     <Page
-      title={visible(workspace.value?.name ?? "Work")}
+      title="Work"
+      lead={workspaceLead(workspace.value?.name ?? defaultWorkspace, workspaces.value.length)}
       actions={
         <>
           {mayDrive && (
@@ -59,6 +60,13 @@ export function WorkPage() {
       {isOpening.value && <OpenFolder onClose={() => (isOpening.value = false)} />}
     </Page>
   );
+}
+
+/** What the daemon calls the first one; who has no other need not know that there are any. */
+const defaultWorkspace = "main";
+
+function workspaceLead(name: string, count: number): string | undefined {
+  return count > 1 || name !== defaultWorkspace ? `Workspace ${visible(name)}` : undefined;
 }
 
 function TabCard({ tab }: { readonly tab: TabWithAgents }) {

@@ -71,7 +71,7 @@ describe("blockNode", () => {
 
   it("never loads a picture: it is a link that says where it leads", () => {
     expect(shown("![chart](https://x.example/a.png)")).toBe(
-      '<p><a class="picture" href="https://x.example/a.png" target="_blank" rel="noopener noreferrer">chart</a><span class="link-target"> (x.example)</span></p>',
+      '<p><a href="https://x.example/a.png" target="_blank" rel="noopener noreferrer">chart</a><span class="link-target"> (x.example)</span></p>',
     );
     expect(shown("![chart](data:image/svg+xml,<svg>)")).toBe('<p><span class="picture">[chart]</span></p>');
   });
