@@ -21,6 +21,8 @@ export interface MewClient {
   session: MewSession | null;
   /** A reply: never dropped. A message that its spelling does not have is not sent. */
   send(message: MewServerMessage): void;
+  /** A reply that others are given, too. */
+  answer(delivery: MewDelivery): void;
   /** What happened in its session. `seq` of an event of the session's own agent. */
   deliver(delivery: MewDelivery, seq: number | null): void;
   readonly holding: boolean;

@@ -46,6 +46,10 @@ export function createMewClient(connection: Connection, actor: Actor): MewClient
       if (isSentIn(message.type, client.spelling))
         connection.sendReply(textFrame(encodeServerMessage(message, client.spelling)));
     },
+    answer(delivery) {
+      const frame = delivery.frame(client.spelling);
+      if (frame !== null) connection.sendReply(frame);
+    },
     deliver(delivery, seq) {
       const frame = delivery.frame(client.spelling);
       if (frame === null) return;

@@ -11,6 +11,8 @@ import {
 import type { MewClient } from "./attachment.ts";
 import type { FewAtOnce } from "./few-at-once.ts";
 import type { MewHub } from "./hub.ts";
+import type { SharedReads } from "./shared-reads.ts";
+import type { ShownHistory } from "./show-session.ts";
 
 export interface MewContext {
   readonly client: MewClient;
@@ -18,6 +20,7 @@ export interface MewContext {
   readonly hub: MewHub;
   /** Turns for what is megabytes to read and to encode (histories, lists), of all connections together. */
   readonly fewReads: FewAtOnce;
+  readonly histories: SharedReads<ShownHistory>;
   readonly version: string;
 }
 

@@ -19,6 +19,8 @@ import { settingMessages } from "./messages/setting-messages.ts";
 import { slashMessages } from "./messages/slash-command.ts";
 import { turnMessages } from "./messages/turn-messages.ts";
 import { createMewDialect } from "./session.ts";
+import { createSharedReads } from "./shared-reads.ts";
+import type { ShownHistory } from "./show-session.ts";
 
 export interface MewServerOptions {
   readonly engine: Engine;
@@ -60,6 +62,7 @@ export function createMewServer(options: MewServerOptions): MewServer {
   const now = options.now ?? Date.now;
   const table = createMessageTable(handlers, options.mewScopes);
   const fewReads = createFewAtOnce(readsAtOnce);
+  const histories = createSharedReads<ShownHistory>();
   const hub = createMewHub({
     engine,
     changeLog: options.changeLog,
@@ -78,7 +81,7 @@ export function createMewServer(options: MewServerOptions): MewServer {
       open(connection) {
         registry.add(connection, "mew");
         const client = createMewClient(connection, actorOf(connection.lease, now));
-        const context = { client, engine, hub, fewReads, version };
+        const context = { client, engine, hub, fewReads, histories, version };
         connection.start(createMewDialect({ context, table, log, now }));
       },
     }),

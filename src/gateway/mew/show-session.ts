@@ -1,11 +1,16 @@
 import type { Engine } from "../../engine/engine.ts";
 import { closeCodes } from "../../protocol/close-codes.ts";
 import { sessionIdOf } from "../../protocol/mew/ids.ts";
+import type { MewServerMessage } from "../../protocol/mew/server-messages.ts";
+import type { MewSpelling } from "../../protocol/mew/spelling.ts";
 import type { Job, PermissionRequest, Question } from "../../protocol/objects.ts";
+import type { Connection } from "../sockets/connection.ts";
 import type { MewClient, MewSession } from "./attachment.ts";
 import type { FewAtOnce } from "./few-at-once.ts";
 import type { MewHub } from "./hub.ts";
 import { readyMessage } from "./live-session.ts";
+import type { SharedRead, SharedReads } from "./shared-reads.ts";
+import { createDelivery, type MewDelivery } from "./translate/delivery.ts";
 import { type HistoryPage, pageMessages, readHistoryPage } from "./translate/history-page.ts";
 import { permissionMessages, questionMessage } from "./translate/requests.ts";
 import { jobState, todosMessages } from "./translate/values.ts";
@@ -13,12 +18,17 @@ import { jobState, todosMessages } from "./translate/values.ts";
 /** So much happens while a history is read that what happened cannot be kept: not more often than this. */
 const maxReads = 5;
 const maxShownJobs = 100;
+/** How long a history is waited for until most of it has gone. */
+const maxLooks = 20;
+const lookMs = 10;
+const mostlyTakenBytes = 256 * 1024;
 
 export interface ShowOptions {
   readonly engine: Engine;
   readonly hub: MewHub;
   /** Of a crowd that comes back at once, few are told their histories at a time. */
   readonly fewReads: FewAtOnce;
+  readonly histories: SharedReads<ShownHistory>;
 }
 
 type Known = Pick<ShowOptions, "engine" | "hub">;
@@ -41,41 +51,98 @@ export async function showSession(
   options: ShowOptions,
   how: HowToShow,
 ): Promise<void> {
-  const { engine, fewReads } = options;
-  const maxMessages = client.spelling === "snake" ? pageMessages : Infinity;
   for (let reads = 0; reads < maxReads; reads += 1) {
     const hold = client.hold();
-    let page: HistoryPage | null;
+    const history = options.histories.ask(`${session.agent} ${client.spelling}`);
     try {
-      page = await fewReads(async () =>
-        // Who left while it waited costs nothing.
-        client.holds(hold) === "over" ? null : await readPage(engine, session, maxMessages),
-      );
-    } catch (error) {
-      if (client.holds(hold) === "over") return;
-      client.release(0);
-      throw error;
+      if ((await options.fewReads(() => tell(client, session, { hold, history }, options, how))) === "told")
+        return;
+    } finally {
+      history.end();
     }
-    const state = client.holds(hold);
-    if (page === null || state === "over") return;
-    if (state === "overflowed") continue;
-    if (client.session !== session) {
-      client.release(0);
-      return;
-    }
-    if (how.ready) client.send(readyMessage(session));
-    sendHistory(client, session, page, how);
-    const todos = options.hub.translator.todosOf(session.agent) ?? page.todos;
-    if (todos !== null) client.send(todosMessages(todos)[client.spelling]);
-    sendOpenRequests(client, session, options);
-    sendRunningJobs(client, session, options);
-    client.release(page.seq);
-    return;
   }
   client.connection.end(closeCodes.notReading, "more happens than can be told");
 }
 
-/** The newest messages, or those before the record `before`; `maxMessages` may be infinite. Rejects as `readSession` does. */
+interface Telling {
+  /** The number of the hold under which what happens is kept back. */
+  readonly hold: number;
+  readonly history: SharedRead<ShownHistory>;
+}
+
+/** Also where there is nobody to tell any more. What was not told has to be read again. */
+async function tell(
+  client: MewClient,
+  session: MewSession,
+  { hold, history }: Telling,
+  options: ShowOptions,
+  how: HowToShow,
+): Promise<"told" | "again"> {
+  // Who left while it waited costs nothing.
+  if (client.holds(hold) === "over") return "told";
+  let shown: ShownHistory;
+  try {
+    shown = await history.value(() => readHistory(client.spelling, session, options));
+  } catch (error) {
+    if (client.holds(hold) === "over") return "told";
+    client.release(0);
+    throw error;
+  }
+  const state = client.holds(hold);
+  if (state === "over") return "told";
+  if (state === "overflowed") return "again";
+  if (client.session !== session) {
+    client.release(0);
+    return "told";
+  }
+  if (how.ready) client.send(readyMessage(session));
+  sendHistory(client, session, shown, how);
+  const todos = options.hub.translator.todosOf(session.agent) ?? shown.todos;
+  if (todos !== null) client.send(todosMessages(todos)[client.spelling]);
+  sendOpenRequests(client, session, options);
+  sendRunningJobs(client, session, options);
+  client.release(shown.seq);
+  await mostlyTaken(client.connection);
+  return "told";
+}
+
+/** So that a crowd is not sent more at once than what waits for it may take; who is slow is not waited for. */
+async function mostlyTaken(connection: Pick<Connection, "queuedBytes" | "open">): Promise<void> {
+  for (let looks = 0; looks < maxLooks; looks += 1) {
+    if (!connection.open || connection.queuedBytes < mostlyTakenBytes) return;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+/** A history as clients of one spelling are told it: encoded once, however many they are. */
+export interface ShownHistory {
+  readonly told: MewDelivery;
+  readonly isEmpty: boolean;
+  readonly seq: HistoryPage["seq"];
+  readonly todos: HistoryPage["todos"];
+}
+
+async function readHistory(
+  spelling: MewSpelling,
+  session: MewSession,
+  { engine }: Pick<ShowOptions, "engine">,
+): Promise<ShownHistory> {
+  const maxMessages = spelling === "snake" ? pageMessages : Infinity;
+  const { messages, nextCursor, seq, todos } = await readPage(engine, session, maxMessages);
+  const message: MewServerMessage =
+    spelling === "camel"
+      ? { type: "session_history", messages }
+      : {
+          type: "session_history_page",
+          session_id: sessionIdOf(session.agent),
+          messages,
+          ...(nextCursor === null ? {} : { next_cursor: nextCursor }),
+          replace: true,
+        };
+  const told = createDelivery({ to: "session", agent: session.agent }, message);
+  return { told, isEmpty: messages.length === 0, seq, todos };
+}
+
 export function readPage(
   engine: Pick<Engine, "readSession">,
   session: MewSession,
@@ -92,23 +159,20 @@ export function readPage(
   });
 }
 
-function sendHistory(client: MewClient, session: MewSession, page: HistoryPage, how: HowToShow): void {
-  const { messages, nextCursor } = page;
-  const variant = session.thinking;
+function sendHistory(
+  client: MewClient,
+  { thinking: variant }: MewSession,
+  { told, isEmpty }: ShownHistory,
+  how: HowToShow,
+): void {
+  const thinking: MewServerMessage = { type: "thinking_variant_changed", variant };
   if (client.spelling === "camel") {
-    client.send({ type: "session_history", messages });
-    if (variant !== null) client.send({ type: "thinking_variant_changed", variant });
+    client.answer(told);
+    if (variant !== null) client.send(thinking);
     return;
   }
-  client.send({ type: "thinking_variant_changed", variant });
-  if (how.isNew && messages.length === 0) return;
-  client.send({
-    type: "session_history_page",
-    session_id: sessionIdOf(session.agent),
-    messages,
-    ...(nextCursor === null ? {} : { next_cursor: nextCursor }),
-    replace: true,
-  });
+  client.send(thinking);
+  if (!how.isNew || !isEmpty) client.answer(told);
 }
 
 /** True for a request that the clients of a session are asked. */
