@@ -1,4 +1,5 @@
 import type { Change, ChangeBody } from "../protocol/changes.ts";
+import { withoutLoginLink } from "../protocol/login-link.ts";
 import { createChangeRing } from "./change-ring.ts";
 
 /** The JSON text of one change. The bytes are valid until the next `append`: who keeps them, copies them. */
@@ -118,6 +119,7 @@ function ownCopy(logged: LoggedChange): LoggedChange {
 
 /** Login links of a tunnel go to `admin` only. */
 function withoutLinks(body: ChangeBody): ChangeBody {
-  if (body.type !== "remote" || body.remote.tunnel.link === null) return body;
-  return { ...body, remote: { ...body.remote, tunnel: { ...body.remote.tunnel, link: null } } };
+  if (body.type !== "remote") return body;
+  const remote = withoutLoginLink(body.remote);
+  return remote === body.remote ? body : { ...body, remote };
 }

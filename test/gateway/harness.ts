@@ -248,7 +248,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     provider: "ssh",
     state: "waiting",
     url: null,
-    text: "Log in",
+    text: "To log in, visit: https://login.example/secret",
     reason: null,
     next_try: null,
   };

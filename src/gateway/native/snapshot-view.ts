@@ -3,6 +3,7 @@ import type { ChangeLog } from "../../engine/change-log.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { SallyportError } from "../../errors.ts";
 import type { Snapshot } from "../../protocol/changes.ts";
+import { withoutLoginLink } from "../../protocol/login-link.ts";
 import type { Awake, Remote } from "../../protocol/objects.ts";
 import { scopes } from "../../protocol/scopes.ts";
 import { JsonBytes } from "../body-bytes.ts";
@@ -53,8 +54,7 @@ function versionsDiffer(rawVersion: string | null, ours: string): boolean {
 
 /** A tunnel's login link goes to `admin` only. */
 export function remoteFor(lease: Lease, remote: Remote): Remote {
-  if (remote.tunnel.link === null || lease.scopes.has("admin")) return remote;
-  return { ...remote, tunnel: { ...remote.tunnel, link: null } };
+  return lease.scopes.has("admin") ? remote : withoutLoginLink(remote);
 }
 
 export function createSnapshotViews({ engine, changeLog, facts }: SnapshotViewOptions): SnapshotViews {
