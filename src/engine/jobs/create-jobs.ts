@@ -117,7 +117,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
 
   function running(): number {
     let count = 0;
-    for (const entry of life.active) if (entry.record.kind === "job" && isRunning(entry)) count += 1;
+    for (const entry of life.active) if (entry.record.kind !== "call" && isRunning(entry)) count += 1;
     return count;
   }
 
@@ -198,6 +198,18 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
       return shelf.present(entry);
     },
     async runCall(spec) {
+      const { command, cwd, listed } = spec;
+      const launchSpec: LaunchSpec = listed
+        ? {
+            kind: "terminal",
+            command,
+            shownAs: listed.command,
+            cwd,
+            workspace: listed.workspace,
+            tab: listed.tab,
+            agent: listed.agent,
+          }
+        : { kind: "call", command, cwd, workspace: null, tab: null, agent: null };
       let entry: JobEntry | null = null;
       try {
         return await runCall(spec, {
@@ -206,21 +218,24 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
           graceMs,
           onWarning,
           launch: async (beforeSpawn) => {
-            const { command, cwd } = spec;
-            const launched = await launch(
-              { kind: "call", command, cwd, workspace: null, tab: null, agent: null },
-              beforeSpawn,
-            );
+            const launched = await launch(launchSpec, beforeSpawn);
             entry = launched.entry;
             calls.add(entry);
+            if (listed) announce("started", shelf.present(entry));
             // Not waited for: the process may end first, and its log must be opened before it is removed.
             void store.save(entry);
-            if (launched.exited === null) void life.putAway(entry);
+            if (launched.exited === null) {
+              if (listed) announce("finished", shelf.present(entry));
+              void life.putAway(entry);
+            }
             return launched;
           },
         });
       } finally {
-        if (entry) calls.delete(entry);
+        if (entry) {
+          calls.delete(entry);
+          if (listed?.isSecret()) await life.silence(entry);
+        }
       }
     },
     runningCount: running,

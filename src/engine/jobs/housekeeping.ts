@@ -8,6 +8,8 @@ const loadPauseMs = 10;
 const loadCount = 50;
 const retainDelayMs = 1_000;
 const retainEveryMs = 60 * 60 * 1000;
+/** Agents run commands by the hundred; they stand in their transcripts as well. */
+const maxEndedTerminals = 50;
 
 export interface Housekeeping {
   /** A job has ended: look soon whether old ones must go. */
@@ -46,12 +48,16 @@ export function keepHouse(options: {
     soon = null;
     let otherBytes = 0;
     const ended: EndedLog[] = [];
+    const terminals: EndedLog[] = [];
     for (const entry of store.loaded.values()) {
-      const { id, bytes, ended: endedAt } = entry.record;
+      const { id, kind, bytes, ended: endedAt } = entry.record;
       if (life.active.has(entry) || endedAt === null) otherBytes += Math.max(bytes, entry.seenBytes);
-      else ended.push({ id, endedMs: Date.parse(endedAt), bytes });
+      else (kind === "terminal" ? terminals : ended).push({ id, endedMs: Date.parse(endedAt), bytes });
     }
-    for (const id of chooseRemovals(ended, otherBytes, options.bounds, options.now()))
+    const newestFirst = terminals.sort((one, other) => other.endedMs - one.endedMs);
+    const kept = [...ended, ...newestFirst.slice(0, maxEndedTerminals)];
+    const tooMany = newestFirst.slice(maxEndedTerminals).map(({ id }) => id);
+    for (const id of [...tooMany, ...chooseRemovals(kept, otherBytes, options.bounds, options.now())])
       store
         .remove(id)
         .catch((error: unknown) => onWarning(`Old job ${id} could not be removed (${describe(error)}).`));

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../lib/atomic-file.ts";
 import { isJobId } from "../../lib/ids.ts";
@@ -41,6 +41,8 @@ export interface JobFiles {
   logBytes(id: string): Promise<number>;
   logBytesNow(id: string): number;
   appendLine(id: string, text: string): Promise<void>;
+  /** Empties the log of a job that has ended. */
+  clearLog(id: string): Promise<void>;
   markFinished(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   removeTemporary(name: string): Promise<void>;
@@ -115,6 +117,7 @@ export function createJobFiles(folder: string): JobFiles {
         return 0;
       }
     },
+    clearLog: (id) => truncate(logPath(id)),
     async appendLine(id, text) {
       const log = await open(logPath(id), appendFlags);
       try {

@@ -47,6 +47,8 @@ export interface JobLife {
   finish(entry: JobEntry, how: { readonly incomplete: boolean; readonly announced: boolean }): Promise<void>;
   /** Looks whether processes of an ended entry live on; if not, the entry is put away. */
   putAway(entry: JobEntry): Promise<void>;
+  /** Removes what an ended entry printed, and says so in its log. */
+  silence(entry: JobEntry): Promise<void>;
   /** No further end is noticed; ends in progress go on. */
   close(): void;
 }
@@ -117,7 +119,7 @@ export function createJobLife(options: JobLifeOptions): JobLife {
       bytes: files.logBytesNow(record.id),
       incomplete: how.incomplete,
     };
-    if (record.kind === "job") await store.save(entry);
+    if (record.kind !== "call") await store.save(entry);
     options.onFinished(entry, how.announced);
     entry.settle();
     await putAway(entry);
@@ -220,6 +222,18 @@ export function createJobLife(options: JobLifeOptions): JobLife {
     if (left > 0) onWarning(`${left} processes of job ${entry.record.id} could not be killed.`);
   }
 
+  async function silence(entry: JobEntry): Promise<void> {
+    const { id } = entry.record;
+    try {
+      await files.clearLog(id);
+      await files.appendLine(id, "[sallyport removed this output: a key was in it]");
+      entry.record = { ...entry.record, bytes: files.logBytesNow(id) };
+      await store.save(entry);
+    } catch (error) {
+      onWarning(`The output of job ${id} could not be removed (${describe(error)}).`);
+    }
+  }
+
   async function explain(entry: JobEntry, reason: string): Promise<void> {
     await files
       .appendLine(entry.record.id, `[sallyport ended this job: ${reason}]`)
@@ -239,6 +253,7 @@ export function createJobLife(options: JobLifeOptions): JobLife {
     end,
     finish,
     putAway,
+    silence,
     close: () => {
       closed = true;
     },

@@ -13,8 +13,11 @@ export const jobFormat: FileFormat = { version: 1, migrations: [] };
 const JobRecordSchema = Type.Object({
   version: Type.Literal(1),
   id: Type.String({ pattern: "^[0-9a-f]{8}$" }),
-  /** `call`: a foreground call of a turn; hidden, and removed when it has ended. */
-  kind: Type.Union([Type.Literal("job"), Type.Literal("call")]),
+  /**
+   * `call`: a foreground call of a turn; hidden, and removed when it has ended. `terminal`: one that clients see as a job, and
+   * that is kept as one.
+   */
+  kind: Type.Union([Type.Literal("job"), Type.Literal("call"), Type.Literal("terminal")]),
   workspace: nullable(Type.String()),
   tab: nullable(Type.String()),
   agent: nullable(Type.String()),

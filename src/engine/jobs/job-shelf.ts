@@ -26,7 +26,7 @@ export function createJobShelf(files: JobFiles, store: JobStore): JobShelf {
 
   function find(id: string): JobEntry | null {
     const entry = isJobId(id) ? store.get(id) : null;
-    return entry?.record.kind === "job" ? entry : null;
+    return entry === null || entry.record.kind === "call" ? null : entry;
   }
 
   function need(id: string): JobEntry {
@@ -40,7 +40,7 @@ export function createJobShelf(files: JobFiles, store: JobStore): JobShelf {
     need,
     list() {
       const jobs: Job[] = [];
-      for (const entry of store.all()) if (entry.record.kind === "job") jobs.push(present(entry));
+      for (const entry of store.all()) if (entry.record.kind !== "call") jobs.push(present(entry));
       return jobs.sort((a, b) => (a.started < b.started ? 1 : a.started > b.started ? -1 : 0));
     },
     get(id) {

@@ -17,6 +17,15 @@ export interface CallSpec {
   readonly onOutput: (text: string) => void;
   /** Ends the whole process tree: SIGTERM, SIGKILL after 3 s. */
   readonly signal: AbortSignal;
+  /** Clients see it among the jobs, and may end it; without it nobody does. */
+  readonly listed?: CallListing;
+}
+/** A call as a job: it still ends with its turn and with the daemon, and it is kept as one that has ended. */
+export interface CallListing extends Pick<JobSpec, "workspace" | "tab" | "agent"> {
+  /** The command as it may be shown. */
+  readonly command: string;
+  /** Asked when it has ended: true where its output must not be kept. */
+  readonly isSecret: () => boolean;
 }
 export interface CallResult {
   /** The shell's `$?`; null when the process could not be started or was lost. */

@@ -7,8 +7,10 @@ import type { ProcessTable } from "./process-table.ts";
 import { folderProblem, type LeaderExit, type SpawnedLeader, spawnLeader } from "./spawn-leader.ts";
 
 export interface LaunchSpec {
-  readonly kind: "job" | "call";
+  readonly kind: JobRecord["kind"];
   readonly command: string;
+  /** What stands in the record in place of the command. */
+  readonly shownAs?: string;
   readonly cwd: string;
   readonly workspace: string | null;
   readonly tab: string | null;
@@ -67,11 +69,12 @@ export async function launchJob(
   }
 }
 
-function newRecord(id: string, spec: LaunchSpec, options: LaunchOptions): JobRecord {
+function newRecord(id: string, { shownAs, ...spec }: LaunchSpec, options: LaunchOptions): JobRecord {
   return {
     version: 1,
     id,
     ...spec,
+    command: shownAs ?? spec.command,
     pid: null,
     start: null,
     boot: options.processes.bootId,

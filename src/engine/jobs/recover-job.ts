@@ -1,6 +1,7 @@
 import { isRunning, type JobEntry } from "./job-entry.ts";
 import type { JobFiles } from "./job-files.ts";
 import type { JobLife } from "./job-life.ts";
+import type { JobRecord } from "./job-record.ts";
 import { describe } from "./job-store.ts";
 import type { ProcessRow } from "./process-table.ts";
 
@@ -16,7 +17,7 @@ export type Recovery =
   | { readonly action: "put_away" };
 
 export interface RecoveryFacts {
-  readonly kind: "job" | "call";
+  readonly kind: JobRecord["kind"];
   readonly running: boolean;
   readonly killAsked: boolean;
   /** The record is of this boot; after another, no process of it can be alive. */
@@ -32,7 +33,7 @@ export function decideRecovery(facts: RecoveryFacts): Recovery {
   if (!facts.running) return { action: "put_away" };
   if (!facts.sameBoot) return { action: "finish", incomplete: false };
   if (facts.killAsked) return { action: "end" };
-  if (facts.kind === "call")
+  if (facts.kind !== "job")
     return facts.hasExit && !facts.leaderAlive ? { action: "finish", incomplete: false } : { action: "end" };
   if (facts.leaderAlive) return { action: "adopt" };
   return { action: "finish", incomplete: facts.groupAlive };

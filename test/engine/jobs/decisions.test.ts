@@ -63,6 +63,7 @@ describe("decideRecovery", () => {
       { action: "finish", incomplete: true },
     ],
     ["a call that nobody waits for is ended", { kind: "call" }, { action: "end" }],
+    ["a terminal whose agent is gone is ended", { kind: "terminal" }, { action: "end" }],
     [
       "a call whose leader was killed is cleared away",
       { kind: "call", leaderAlive: false },

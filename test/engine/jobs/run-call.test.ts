@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CallSpec } from "../../../src/engine/jobs/jobs.ts";
 import { cleanUp, openJobs, pidIn, processAlive, temporaryFolder, until } from "./harness.ts";
@@ -56,6 +57,48 @@ describe("runCall", () => {
     await expect(jobs.kill(id)).rejects.toMatchObject({ code: "not_found" });
     stop.abort();
     expect(await running).toMatchObject({ cancelled: true });
+  });
+
+  describe("that is listed", () => {
+    const place = { workspace: "w", tab: "t", agent: "a", command: "sleep [secret]" };
+
+    it("is a job while it runs, is ended as one, and is kept", async () => {
+      const { jobs, changes } = await openJobs();
+      const running = jobs.runCall(
+        call("echo on; sleep 60", { listed: { ...place, isSecret: () => false } }),
+      );
+      const { id } = await until(() => changes[0]?.job);
+      expect(jobs.get(id)).toMatchObject({ ...place, state: "running" });
+      expect(jobs.runningCount()).toBe(1);
+      while ((await jobs.read({ job: id })).output !== "on\n") await delay(10);
+      expect(await jobs.kill(id)).toMatchObject({ state: "killed", exit_code: 143 });
+      expect(await running).toMatchObject({ exitCode: 143, output: "on\n", cancelled: false, error: null });
+      expect(changes.map(({ kind, job }) => [kind, job.id])).toEqual([
+        ["started", id],
+        ["finished", id],
+      ]);
+      expect((await jobs.read({ job: id })).output).toBe("on\n");
+    });
+
+    it("loses what it printed where a key was in it", async () => {
+      const { jobs } = await openJobs();
+      const result = await jobs.runCall(
+        call("echo key-1234", { listed: { ...place, isSecret: () => true } }),
+      );
+      expect(result.output).toBe("key-1234\n");
+      const { id = "" } = jobs.list()[0] ?? {};
+      const { output, size } = await jobs.read({ job: id });
+      expect(output).toBe("[sallyport removed this output: a key was in it]\n");
+      expect(jobs.get(id)).toMatchObject({ state: "exited", exit_code: 0, bytes: size });
+    });
+
+    it("is ended when the daemon ends", async () => {
+      const { jobs, changes } = await openJobs();
+      const running = jobs.runCall(call("sleep 60", { listed: { ...place, isSecret: () => false } }));
+      await until(() => changes[0]);
+      await jobs.close();
+      expect(await running).toMatchObject({ exitCode: 143 });
+    });
   });
 
   it("forwards a flood in bounded parts and counts exactly what it left out", async () => {
