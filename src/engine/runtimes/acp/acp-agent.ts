@@ -8,6 +8,7 @@ import { answerAgent, asAgentRefusal } from "./agent-requests.ts";
 import type { AcpAgentSpec, AcpRuntimeDeps } from "./agent-spec.ts";
 import { type AgentRequest, RefuseAgent } from "./connection.ts";
 import { applyChoices, type OpenSession, openSession } from "./open-session.ts";
+import { problem } from "./problem-text.ts";
 import { promptSession } from "./prompt-session.ts";
 import { listOf, objectOf, textOf } from "./raw-values.ts";
 import { readConfigOptions, type SessionOptions } from "./session-options.ts";
@@ -58,6 +59,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
   let turn: AcpTurn | null = null;
   let failTurn: (error: unknown) => void = () => undefined;
   let cwd = "";
+  let place = { workspace: "", tab: "" };
   let busy = false;
   let noteGiven = false;
   let loading = false;
@@ -87,6 +89,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
         turn,
         terminals,
         cwd,
+        ...place,
         homeFolder: deps.homeFolder,
         missingIsEmpty: open?.running.greeting.missingIsEmpty ?? false,
       });
@@ -102,7 +105,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
     if (method !== "session/update") return;
     const update = objectOf(rawUpdate);
     if (update.sessionUpdate === "available_commands_update") return takeCommands(update.availableCommands);
-    if (loading || (open && sessionId !== open.session)) return;
+    if (loading || (open && sessionId !== undefined && sessionId !== open.session)) return;
     if (update.sessionUpdate === "config_option_update") await takeConfigOptions(update.configOptions);
     else if (update.sessionUpdate === "current_mode_update") await takeMode(update.currentModeId);
     else await turn?.update(update);
@@ -146,6 +149,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
 
   /** The session of the agent: the one that is open, the one of before, or a new one. */
   async function ensure(context: TurnContext): Promise<OpenSession> {
+    place = { workspace: context.workspace, tab: context.tab };
     if (open && !open.running.connection.lost.aborted && !open.running.process.hasEnded()) return open;
     await end("it ended");
     context.signal.throwIfAborted();
@@ -212,8 +216,7 @@ export function createAcpAgent(options: AcpAgentOptions): AcpAgent {
       const current = await ensure(context);
       const outcome = await prompt(current, context);
       if (outcome !== "forgotten") return outcome;
-      if (tries > 0)
-        return { outcome: "failed", error: `${current.running.spec.title} does not know its own session.` };
+      if (tries > 0) throw problem(`${current.running.spec.title} does not know its own session.`);
       await removeSessionRecord(sessionsFolder, options.id);
       await end("it forgot its session");
     }

@@ -12,6 +12,8 @@ export interface RequestPlace {
   readonly turn: AcpTurn | null;
   readonly terminals: Terminals;
   readonly cwd: string;
+  readonly workspace: string;
+  readonly tab: string;
   readonly homeFolder: string;
   /** A file that is not there is read as an empty one. */
   readonly missingIsEmpty: boolean;
@@ -48,7 +50,7 @@ export async function answerAgent(
     case "fs/write_text_file":
       return writeTextFile(params, desks(), how);
     case "terminal/create":
-      return terminals.create(params, desks(), signal);
+      return terminals.create(params, desks(), { workspace: place.workspace, tab: place.tab, signal });
     case "terminal/output":
       return terminals.output(params);
     case "terminal/wait_for_exit":

@@ -107,8 +107,11 @@ export async function writeTextFile(
       throw new RefuseAgent(refused, "The file was changed by somebody else meanwhile. Read it again.");
     desk.context.signal.throwIfAborted();
     await writeForAgent(now, text, limits).catch(throwRefusal);
-    call.written = { path: target.realPath, patch };
-    if (own) await desk.calls.end(call, { output: "", isError: false });
+    // The agent may have ended its call while a person looked at it: what was written is shown all the same.
+    const isLate = call.state === "ended";
+    const shown = isLate ? desk.calls.create("edit", call.title, { path: target.realPath }) : call;
+    shown.written = { path: target.realPath, patch };
+    if (own || isLate) await desk.calls.end(shown, { output: "", isError: false });
     return {};
   } catch (error) {
     const refusal = error instanceof RefuseAgent ? error : null;

@@ -14,19 +14,27 @@ interface FormField {
   readonly toValue: (answer: string) => AnswerValue | null;
 }
 
-/** Some agents ask people by a permission request whose input holds questions. */
-export function asksQuestions(input: RawObject): boolean {
-  return Array.isArray(input.questions) && readQuestions(input.questions).length > 0;
+/**
+ * Some agents ask people by a permission request whose input holds questions. Empty for a call that holds, or may do, anything
+ * beside: its answer would allow what nobody has judged.
+ */
+export function questionsIn({
+  kind,
+  input,
+  changes,
+}: Pick<ToolCall, "kind" | "input" | "changes">): readonly AskedQuestion[] {
+  const isHarmless = (kind === "think" || kind === "other") && changes.length === 0;
+  const isAlone = Object.keys(input).every((key) => key === "questions" || key === "metadata");
+  return isHarmless && isAlone ? readQuestions(input.questions) : [];
 }
 
 /** Asks them; the answers go beside the outcome, by the number of the question. */
 export async function askQuestions(
   call: ToolCall,
+  questions: readonly AskedQuestion[],
   optionId: string | null,
   desk: TurnDesk,
 ): Promise<unknown> {
-  await desk.speech.finish();
-  const questions = readQuestions(call.input.questions);
   await desk.calls.begin(call);
   const answer = await desk.askQuestion({ callId: call.id, subagent: null, questions });
   if (answer.cancelled || optionId === null) return { outcome: { outcome: "cancelled" } };
@@ -61,7 +69,8 @@ export async function elicit(rawParams: unknown, desk: TurnDesk): Promise<unknow
   const fields = Object.entries(objectOf(schema.properties))
     .slice(0, 16)
     .flatMap(([key, raw]) => readField(key, objectOf(raw)));
-  if (params.mode !== "form" || fields.length === 0) return { action: "decline" };
+  const isForm = params.mode === undefined || params.mode === "form";
+  if (!isForm || fields.length === 0) return { action: "decline" };
   await desk.speech.finish();
   const answer = await desk.askQuestion({
     callId: null,

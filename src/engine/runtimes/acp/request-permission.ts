@@ -3,7 +3,7 @@ import { realWriteTarget } from "../../files/write-for-agent.ts";
 import type { CallToPermit, Permit } from "../runtime.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
-import { askQuestions, asksQuestions } from "./questions.ts";
+import { askQuestions, questionsIn } from "./questions.ts";
 import { listOf, objectOf, type RawObject } from "./raw-values.ts";
 import { commandIn, patchOf, pathsOf, type ToolCall, toolName } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
@@ -18,6 +18,7 @@ const maxIdChars = 500;
 
 export const cancelledOutcome = { outcome: { outcome: "cancelled" } } as const;
 
+const untold = "The agent does not say what this is.";
 const noOnce =
   "The agent offers no permission for this one time, only for ever. Sallyport does not give that: allow it in the agent's own settings.";
 
@@ -32,11 +33,11 @@ export async function requestPermission(
 ): Promise<unknown> {
   const params = objectOf(rawParams);
   const offered = readOptions(params.options);
-  const call = desk.calls.take(objectOf(params.toolCall));
+  const call = desk.calls.take(objectOf(params.toolCall), { anew: true });
   if (!call) throw new RefuseAgent(-32602, "toolCall must have a toolCallId.");
   if (desk.context.signal.aborted || options.signal.aborted) return cancelledOutcome;
-  if (call.state === "ended") return answer(offered, "reject_once");
-  if (asksQuestions(call.input)) return askQuestions(call, once(offered, "allow_once"), desk);
+  const questions = questionsIn(call);
+  if (questions.length > 0) return askQuestions(call, questions, once(offered, "allow_once"), desk);
   // Asked is what the agent said with the request: it may tell another thing of the call before the question stands.
   const asked: AskedCall = { ...call };
   await desk.calls.begin(call);
@@ -73,16 +74,16 @@ async function judge(
     const shown = { ...input, ...(command === null ? {} : { command }), ...diff, ...title };
     const toJudge: CallToPermit = { ...asked, tool: "bash", subject: command ?? call.title, input: shown };
     const isSeen = command !== null && !call.isCut && changes.length === 0;
-    const permit = await desk.permit(isSeen ? toJudge : { ...toJudge, hidden: true });
-    if (permit.allowed && kind === "read") for (const path of paths) desk.allowed.reads.add(path);
-    return permit;
+    return desk.permit(isSeen ? toJudge : { ...toJudge, hidden: true });
   }
+  const words = kind === "read" && paths[0] !== undefined ? paths.join(" ") : call.title;
   const permit = await desk.permit({
     ...asked,
     tool: "other",
     shownAs: toolName(call),
-    subject: kind === "read" && paths[0] !== undefined ? paths.join(" ") : call.title,
     input: { ...input, ...title },
+    // What is not told is not remembered either.
+    ...(words.trim() === "" ? { subject: untold, hidden: true } : { subject: words }),
   });
   if (permit.allowed && kind === "read") for (const path of paths) desk.allowed.reads.add(path);
   return permit;

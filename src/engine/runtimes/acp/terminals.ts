@@ -1,13 +1,15 @@
 import { SallyportError } from "../../../errors.ts";
 import { newId } from "../../../lib/ids.ts";
-import { resolveFolder } from "../../files/resolve-folder.ts";
 import type { CallResult, Jobs } from "../../jobs/jobs.ts";
-import { checkCommandLine } from "../shell.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { RefuseAgent } from "./connection.ts";
-import { countOf, listOf, objectOf } from "./raw-values.ts";
-import { commandOf, quoteWord, type ToolCall } from "./tool-call.ts";
+import { countOf, objectOf } from "./raw-values.ts";
+import { type CommandLine, commandLine } from "./terminal-command.ts";
+import { commandOf, type ToolCall } from "./tool-call.ts";
 import type { TurnDesk } from "./turn-desk.ts";
+
+/** As much as a key may have. */
+const tailChars = 8 * 1024;
 
 interface Terminal {
   readonly id: string;
@@ -25,7 +27,7 @@ export interface Terminals {
   create(
     rawParams: unknown,
     desks: readonly [TurnDesk, ...TurnDesk[]],
-    signal: AbortSignal,
+    place: TerminalPlace,
   ): Promise<{ terminalId: string }>;
   output(rawParams: unknown): unknown;
   waitForExit(rawParams: unknown, signal: AbortSignal): Promise<unknown>;
@@ -35,6 +37,14 @@ export interface Terminals {
   callOf(rawId: unknown): ToolCall | null;
   /** Ends the commands that still run. Resolves when they are gone and said so. */
   endAll(): Promise<void>;
+}
+
+export interface TerminalPlace {
+  /** Of the agent, for the job that clients see. */
+  readonly workspace: string;
+  readonly tab: string;
+  /** Takes the request back. */
+  readonly signal: AbortSignal;
 }
 
 export interface TerminalsOptions {
@@ -68,7 +78,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   async function create(
     rawParams: unknown,
     desks: readonly [TurnDesk, ...TurnDesk[]],
-    signal: AbortSignal,
+    place: TerminalPlace,
   ): Promise<{ terminalId: string }> {
     forgetOldest();
     if (
@@ -78,7 +88,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       throw new RefuseAgent(-32603, "There are too many terminals. Release those that are not needed.");
     starting += 1;
     try {
-      return await begin(rawParams, desks, signal);
+      return await begin(rawParams, desks, place);
     } finally {
       starting -= 1;
     }
@@ -87,7 +97,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   async function begin(
     rawParams: unknown,
     desks: readonly [TurnDesk, ...TurnDesk[]],
-    signal: AbortSignal,
+    place: TerminalPlace,
   ): Promise<{ terminalId: string }> {
     const params = objectOf(rawParams);
     const line = await commandLine(params, desks[0].cwd, options).catch(throwRefusal);
@@ -102,25 +112,53 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       tool: "bash",
       subject: line.text,
       input: { command: line.text },
-      signal,
+      signal: place.signal,
     });
     if (!permit.allowed) {
       if (!desk.context.signal.aborted) await desk.calls.end(call, { output: permit.reason, isError: true });
       throw new RefuseAgent(-32603, permit.reason);
     }
-    const terminal = start(line.text, call, desk, countOf(params.outputByteLimit));
+    const shownIn = await stillOpen(call, line, desk);
+    const terminal = start(line.text, shownIn, desk, { ...place, maxBytes: countOf(params.outputByteLimit) });
     return { terminalId: terminal.id };
   }
 
-  function start(line: string, call: ToolCall, desk: TurnDesk, maxBytes: number | null): Terminal {
+  /** The agent may have ended its call while a person looked at it: what runs now is shown all the same. */
+  async function stillOpen(call: ToolCall, line: CommandLine, desk: TurnDesk): Promise<ToolCall> {
+    if (call.state !== "ended") return call;
+    const own = desk.calls.create("execute", line.shown, { command: line.text });
+    own.hasTerminal = true;
+    await desk.calls.begin(own);
+    return own;
+  }
+
+  function start(
+    line: string,
+    call: ToolCall,
+    desk: TurnDesk,
+    { workspace, tab, maxBytes }: TerminalPlace & { readonly maxBytes: number | null },
+  ): Terminal {
     const controller = new AbortController();
+    let isSecret = false;
+    let tail = "";
     const ended = options.jobs
       .runCall({
         command: line,
         cwd: desk.cwd,
         signal: AbortSignal.any([controller.signal, desk.context.signal]),
+        listed: {
+          workspace,
+          tab,
+          agent: desk.context.agent,
+          command: desk.redact(line),
+          isSecret: () => isSecret,
+        },
         onOutput(raw) {
           const text = desk.redact(raw);
+          // A key may come in two pieces.
+          const whole = tail + raw;
+          isSecret ||= desk.redact(whole) !== whole;
+          tail = whole.slice(-tailChars);
           keep(terminal, text);
           desk.calls.print(call, text);
         },
@@ -214,55 +252,6 @@ function keep(terminal: Terminal, text: string): void {
 function exitStatus(result: CallResult): { exitCode: number | null; signal: string | null } {
   if (result.cancelled) return { exitCode: null, signal: "SIGTERM" };
   return { exitCode: result.exitCode, signal: null };
-}
-
-interface CommandLine {
-  /** What is judged, shown and run by `/bin/sh`. */
-  readonly text: string;
-  /** The command alone, as a call of the agent may name it. */
-  readonly shown: string;
-}
-
-/**
- * One line for `/bin/sh` that does what the agent asks for. Without arguments the command is a line already; with them each
- * word is quoted. Variables and another folder become a part of the line, so that they are seen and judged as well.
- */
-async function commandLine(
-  params: Readonly<Record<string, unknown>>,
-  cwd: string,
-  options: TerminalsOptions,
-): Promise<CommandLine> {
-  const { command, args } = params;
-  if (typeof command !== "string") throw new RefuseAgent(-32602, "command must be a text.");
-  const words = listOf(args, 10_000);
-  if (words.some((word) => typeof word !== "string")) throw new RefuseAgent(-32602, "args must be texts.");
-  const shown =
-    words.length === 0 ? command : [command, ...(words as readonly string[])].map(quoteWord).join(" ");
-  const text = `${await folderPart(params.cwd, cwd, options)}${variablePart(params.env)}${shown}`;
-  checkCommandLine(text, "command");
-  return { text, shown };
-}
-
-async function folderPart(raw: unknown, cwd: string, options: TerminalsOptions): Promise<string> {
-  if (raw === undefined || raw === null || raw === cwd) return "";
-  if (typeof raw !== "string" || raw.startsWith("~"))
-    throw new RefuseAgent(-32602, "cwd must be an absolute path.");
-  const folder = await resolveFolder(raw, {
-    homeFolder: options.homeFolder,
-    userHome: options.userHome,
-    browseRoot: null,
-  });
-  return folder === cwd ? "" : `cd -- ${quoteWord(folder)} && `;
-}
-
-function variablePart(raw: unknown): string {
-  const parts = listOf(raw, 1_000).flatMap((each) => {
-    const { name, value } = objectOf(each);
-    if (typeof name !== "string" || typeof value !== "string" || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-      throw new RefuseAgent(-32602, "env must hold names and values.");
-    return name.startsWith("SALLYPORT_") ? [] : [`${name}=${quoteWord(value)}`];
-  });
-  return parts.length === 0 ? "" : `export ${parts.join(" ")}; `;
 }
 
 function joinLines(output: string, error: string): string {

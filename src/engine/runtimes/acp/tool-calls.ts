@@ -15,8 +15,11 @@ export interface CallEnd {
 
 /** The tool calls of one turn. */
 export interface ToolCalls {
-  /** Takes in what the agent tells of a call; one that was never heard of begins with it. Null beyond the bound. */
-  take(raw: RawObject): ToolCall | null;
+  /**
+   * Takes in what the agent tells of a call; one that was never heard of begins with it. Null beyond the bound. `anew`: one
+   * that has ended is another call by the same name.
+   */
+  take(raw: RawObject, how?: { readonly anew: boolean }): ToolCall | null;
   /** A call of ours, for something that the agent does without having told of a call. */
   create(kind: "execute" | "edit", title: string, input: RawObject): ToolCall;
   /** Records that it runs. Does nothing the second time. */
@@ -115,18 +118,20 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   async function begin(call: ToolCall): Promise<void> {
     if (call.state !== "pending") return;
     call.state = "running";
-    await options.beforeRecord();
     const summary = commandOf(call) ?? pathsOf(call, cwd)[0] ?? call.title;
     const input = Object.keys(call.input).length > 0 ? call.input : { title: call.title };
     const shown = makeValueVisible(redactValue(input, redact));
     options.spend(JSON.stringify(shown).length);
-    await context.record({
+    const body: AgentEventBody = {
       type: "tool_started",
       call_id: call.id,
       tool: toolName(call),
       summary: makeVisible(cutText(redact(summary), acpLimits.titleChars), { keepLayout: false }),
       input: shown,
-    });
+    };
+    // The agent may tell another thing of the call meanwhile; this is how it began.
+    await options.beforeRecord();
+    await context.record(body);
   }
 
   function print(call: ToolCall, text: string): void {
@@ -137,10 +142,11 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   }
 
   return {
-    take(raw) {
+    take(raw, how) {
       const theirs = textOf(raw.toolCallId, 500);
       if (theirs === null || all.length >= acpLimits.toolCalls) return null;
-      const call = known.get(theirs) ?? add("other", "", {});
+      const before = known.get(theirs);
+      const call = before && !(how?.anew && before.state === "ended") ? before : add("other", "", {});
       known.set(theirs, call);
       if (call.state === "ended") return call;
       merge(call, raw);

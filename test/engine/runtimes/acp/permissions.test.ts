@@ -164,6 +164,52 @@ describe("a permission request of an ACP agent", () => {
     expect(agent.events("permission_requested")).toHaveLength(1);
   });
 
+  it("of which nothing is told says so, and cannot be remembered", async () => {
+    await start();
+    const turn = await agent.prompt([{ do: "permission", toolCall: { toolCallId: "c" } }]);
+    expect(await agent.decide("allow")).toMatchObject({
+      summary: "The agent does not say what this is.",
+      allow_session: null,
+    });
+    await agent.ended(turn);
+  });
+
+  it("for a call by the name of one that has ended is asked again", async () => {
+    await start();
+    const turn = await agent.prompt([
+      execute("make a"),
+      { do: "progress", toolCallId: "c1", status: "completed" },
+      execute("make b"),
+    ]);
+    await agent.decide("allow");
+    expect(await agent.decide("deny")).toMatchObject({ summary: "make b" });
+    await agent.ended(turn);
+    expect(agent.said()).toContain(selected("no"));
+    expect(agent.events("tool_started")).toHaveLength(2);
+  });
+
+  it("attack: a path that stands beside an allowed command is not opened for it", async () => {
+    await start({ rules: { allow: ["bash(wc *)"], deny: [] } });
+    const outside = join(agent.folder, "outside.txt");
+    await writeFile(outside, "not for you");
+    await agent.run([
+      {
+        do: "permission",
+        toolCall: {
+          toolCallId: "r",
+          title: "wc -l",
+          kind: "read",
+          rawInput: { command: "wc -l notes" },
+          locations: [{ path: outside }],
+        },
+      },
+      { do: "read", path: outside },
+    ]);
+    expect(agent.events("permission_requested")).toEqual([]);
+    expect(agent.said()).toContain("read failed");
+    expect(agent.said()).not.toContain("not for you");
+  });
+
   it("for a command whose line is not told cannot be remembered", async () => {
     await start();
     const turn = await agent.prompt([
@@ -289,6 +335,45 @@ describe("questions that come as permission requests", () => {
     await agent.ended(turn);
     expect(agent.events("permission_requested")).toEqual([]);
     expect(agent.said()).toContain(selected("once"));
+  });
+});
+
+describe("a call that holds questions and something beside them", () => {
+  const questions = [{ question: "A nice day?", options: [{ label: "Yes" }] }];
+
+  it.each([
+    ["a command", { kind: "think", rawInput: { questions, command: "rm -rf notes" } }],
+    ["a command by its kind", { kind: "execute", rawInput: { questions } }],
+    ["an address", { kind: "other", rawInput: { questions, url: "https://x.example" } }],
+    [
+      "a change",
+      {
+        kind: "other",
+        rawInput: { questions },
+        content: [{ type: "diff", path: "a.txt", oldText: null, newText: "x" }],
+      },
+    ],
+  ])("attack: is not allowed by an answer: %s", async (_what, fields) => {
+    await start();
+    const turn = await agent.prompt([
+      { do: "permission", toolCall: { toolCallId: "q", title: "Ask", ...fields } },
+    ]);
+    await agent.decide("deny");
+    await agent.ended(turn);
+    expect(agent.events("question_asked")).toEqual([]);
+    expect(agent.said()).toContain(selected("no"));
+  });
+
+  it("attack: a deny rule denies its command", async () => {
+    await start({ rules: { allow: [], deny: ["bash(rm *)"] } });
+    await agent.run([
+      {
+        do: "permission",
+        toolCall: { toolCallId: "q", title: "Ask", rawInput: { questions, command: "rm -rf notes" } },
+      },
+    ]);
+    expect(agent.events("question_asked")).toEqual([]);
+    expect(agent.said()).toContain(selected("no"));
   });
 });
 
