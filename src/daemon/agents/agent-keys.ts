@@ -17,6 +17,14 @@ export function keySource(
   return inherited === undefined ? null : `${inherited} of the environment`;
 }
 
+/** The command that keeps a key for an agent; null where it is not known which variable it reads. */
+export function keyCommand({ name, known }: Pick<FoundAgent, "name" | "known">): string | null {
+  const [variable] = known?.keys ?? [];
+  if (variable === undefined) return null;
+  // By its own name the variable is known.
+  return name === known?.name ? `sallyport agents key ${name}` : `sallyport agents key ${name} ${variable}`;
+}
+
 /** Names of variables and headers whose values are secrets, wherever they are written. */
 const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
 /** Shorter ones would strike ordinary words out of what is shown. */

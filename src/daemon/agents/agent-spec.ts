@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Credentials } from "../../config/credentials.ts";
 import type { AcpAgentSpec, McpServerSpec } from "../../engine/runtimes/acp/agent-spec.ts";
+import { keyCommand } from "./agent-keys.ts";
 import { agentPath, type FoundAgent } from "./find-agents.ts";
 
 /**
@@ -28,6 +29,7 @@ export function agentSpec(
     },
     secrets: Object.values(options.credentials.agents[name] ?? {}),
     loginHint: known?.login ?? null,
+    keyHint: keyCommand(found),
     authMethod: null,
   };
 }

@@ -28,6 +28,6 @@ export async function probeAgent(
   });
   running.connection.close("it was only asked how it is");
   await running.process.stop();
-  const { agent, version, canResume, takesImages, authMethods } = running.greeting;
-  return { agent, version, canResume, takesImages, authMethods };
+  const { agent, version, canResume, takesImages, authMethods, keyVariables } = running.greeting;
+  return { agent, version, canResume, takesImages, authMethods, keyVariables };
 }

@@ -2,8 +2,8 @@ import { findProgram } from "../../../lib/find-program.ts";
 import { jobEnvironment } from "../../jobs/check-spec.ts";
 import { acpLimits } from "./acp-limits.ts";
 import { type AgentProcess, startAgentProcess } from "./agent-process.ts";
-import type { AcpAgentSpec, AcpRuntimeDeps } from "./agent-spec.ts";
-import { type AgentRequest, type Connection, connectAgent } from "./connection.ts";
+import type { AcpAgentSpec, AcpRuntimeDeps, LoginWays } from "./agent-spec.ts";
+import { type AgentRequest, type Connection, connectAgent, NoAnswer } from "./connection.ts";
 import { type Greeting, initialize } from "./handshake.ts";
 import { createInbox, type Inbox } from "./inbox.ts";
 import { asProblem, missingProgram, problem } from "./problem-text.ts";
@@ -51,7 +51,9 @@ export async function runAgent(options: RunOptions): Promise<RunningAgent> {
   const isFull = (): boolean =>
     inbox.waiting > acpLimits.waitingMessages || inbox.waitingBytes > acpLimits.waitingBytes;
   const inbox = createInbox(options.onError, () => connection?.hold(isFull()));
-  const problemOf = (error: unknown): unknown => asProblem(error, { spec, redact, errors: process.errors() });
+  let ways: LoginWays | null = null;
+  const problemOf = (error: unknown): unknown =>
+    asProblem(error, { spec, redact, errors: process.errors(), ways });
   try {
     connection = await connectAgent(process, {
       onRequest: options.onRequest,
@@ -61,10 +63,13 @@ export async function runAgent(options: RunOptions): Promise<RunningAgent> {
       },
     });
     const greeting = await initialize(connection, spec, signal);
+    ways = greeting;
     return { spec, process, connection, greeting, inbox, redact, problemOf };
   } catch (error) {
+    // What an end of our making brings about is none of its words.
+    const known = error instanceof NoAnswer ? problemOf(error) : null;
     connection?.close("it was ended");
     await process.stop();
-    throw problemOf(error);
+    throw known ?? problemOf(error);
   }
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { newJobId } from "../../../lib/ids.ts";
 import { acpLimits } from "./acp-limits.ts";
+import { type Pipe, watchPipes } from "./closed-pipes.ts";
 import { watchdogArguments } from "./watchdog.ts";
 
 export interface AgentProcessSpec {
@@ -21,6 +22,8 @@ export interface AgentProcess {
   readonly output: Readable;
   /** Resolves with the agent's exit status (null: unknown, it was killed with its watchdog) when it has ended and its last words were read. */
   readonly gone: Promise<number | null>;
+  /** Resolves when it has closed a pipe and lives on: it can do nothing for us any more (Linux). */
+  readonly deaf: Promise<Pipe>;
   /** Resolves when nothing is left of it and of what it started. */
   readonly ended: Promise<void>;
   /** True when it has certainly ended, though its watchdog may not have come to say so yet. Looked up now (Linux). */
@@ -71,6 +74,10 @@ export async function startAgentProcess(spec: AgentProcessSpec): Promise<AgentPr
     await gone;
     for (const stream of [stdin, stdout, stderr, leash, statusPipe]) stream.destroy();
   });
+  const deaf = new Promise<Pipe>((resolve) => {
+    const stopLooking = child.pid === undefined ? null : watchPipes(child.pid, resolve);
+    if (stopLooking) void exited.then(stopLooking);
+  });
   let stopping: Promise<void> | null = null;
 
   async function stop(): Promise<void> {
@@ -85,6 +92,7 @@ export async function startAgentProcess(spec: AgentProcessSpec): Promise<AgentPr
     input: stdin,
     output: stdout,
     gone,
+    deaf,
     ended,
     hasEnded: () => child.pid !== undefined && livingChildren(child.pid) < agentAndGuard,
     errors: () => errors.toString("utf8"),

@@ -16,6 +16,8 @@ export interface AcpAgentSpec {
   readonly secrets: readonly string[];
   /** The command that logs the user in, for the message of an agent that wants it: "qwen auth". Null: its own methods are named. */
   readonly loginHint: string | null;
+  /** The command that keeps a key for it: "sallyport agents key qwen". Null: only the agent itself knows which variable it reads. */
+  readonly keyHint: string | null;
   /** The method to `authenticate` with when the agent demands it; null: the only one that it offers, if there is one. */
   readonly authMethod: string | null;
 }
@@ -48,14 +50,21 @@ export interface AcpRuntimeDeps {
   readonly report: (problem: string) => void;
 }
 
+/** The ways to log in that an agent offers. */
+export interface LoginWays {
+  /** Their names. */
+  readonly authMethods: readonly string[];
+  /** Variables of its environment that it reads a key from. */
+  readonly keyVariables: readonly string[];
+}
+
 /** What is known of an agent after it was started once, for health lines. */
-export interface AcpAgentInfo {
+export interface AcpAgentInfo extends LoginWays {
   /** Name and version that it gives itself. */
   readonly agent: string | null;
   readonly version: string | null;
   readonly canResume: boolean;
   readonly takesImages: boolean;
-  readonly authMethods: readonly string[];
 }
 
 /** One ACP agent behind the interface of all runtimes; `createAcpRuntime(spec, deps)` makes it. */

@@ -91,6 +91,7 @@ export async function connectAgent(agent: AgentProcess, handlers: ConnectionHand
     .connect(messages.stream);
   void connection.closed.then(() => close("it closed the connection"));
   void agent.gone.then((status) => close(endText(status)));
+  void agent.deaf.then((pipe) => close(`it closed its ${pipe}`));
 
   async function request(
     method: string,

@@ -1,9 +1,9 @@
 import { version } from "../../../lib/version.ts";
 import { acpLimits } from "./acp-limits.ts";
 import type { AcpAgentInfo, AcpAgentSpec, McpServerSpec } from "./agent-spec.ts";
-import { AgentRefusal, type Connection } from "./connection.ts";
+import { AgentRefusal, type Connection, NoAnswer } from "./connection.ts";
 import { authRequired, loginProblem, refusalText, shownName, wrongVersion } from "./problem-text.ts";
-import { listOf, objectOf, textOf } from "./raw-values.ts";
+import { listOf, objectOf, type RawObject, textOf } from "./raw-values.ts";
 import type { Redact } from "./redact.ts";
 
 const protocolVersion = 1;
@@ -63,8 +63,17 @@ export async function initialize(
     missingIsEmpty: info.name === "gemini-cli",
     mcpHttp: objectOf(capabilities.mcpCapabilities).http === true,
     authMethods: methods.flatMap(({ name, id }) => shownName(name) ?? shownName(id) ?? []),
+    keyVariables: methods.flatMap(variablesOf),
     authIds: methods.flatMap(({ id, type }) => (typeof id === "string" && type !== "terminal" ? [id] : [])),
   };
+}
+
+/** Of a way to log in by variables of the environment, which the protocol is still about to fix. */
+function variablesOf({ type, vars, varName }: RawObject): string[] {
+  if (type !== "env_var") return [];
+  return [...listOf(vars, 10).map((each) => objectOf(each).name), varName].flatMap((name) =>
+    typeof name === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name) ? [name] : [],
+  );
 }
 
 export interface OpenOptions {
@@ -88,13 +97,14 @@ export async function openWithLogin(options: OpenOptions, method: string, params
   } catch (error) {
     if (!(error instanceof AgentRefusal) || error.code !== authRequired) throw error;
     const methodId = spec.authMethod ?? (greeting.authIds.length === 1 ? greeting.authIds[0] : undefined);
-    if (methodId === undefined) throw loginProblem(spec, greeting.authMethods, refusalText(error, redact));
+    if (methodId === undefined) throw loginProblem(spec, greeting, refusalText(error, redact));
     try {
       await connection.request("authenticate", { methodId }, { timeoutMs: acpLimits.authenticateMs, signal });
       return await open();
     } catch (again) {
+      if (again instanceof NoAnswer) throw loginProblem(spec, greeting, null);
       if (!(again instanceof AgentRefusal)) throw again;
-      throw loginProblem(spec, greeting.authMethods, refusalText(again, redact));
+      throw loginProblem(spec, greeting, refusalText(again, redact));
     }
   }
 }

@@ -90,24 +90,34 @@ export function createMessageStream(options: MessageStreamOptions): MessageStrea
       stray(line.length);
       return;
     }
+    // A batch (JSON-RPC 2.0, section 6); its requests are answered one by one.
+    const isBatch =
+      Array.isArray(message) && message.length > 0 && message.length <= acpLimits.waitingMessages;
+    const messages: readonly unknown[] = isBatch ? (message as readonly unknown[]) : [message];
+    const bytes = Math.ceil(line.length / messages.length);
+    for (const each of messages) deliverOne(each, bytes);
+  }
+
+  function deliverOne(message: unknown, bytes: number): void {
+    if (over) return;
     if (!isRaw(message) || message.jsonrpc !== "2.0") {
-      stray(line.length);
+      stray(bytes);
       return;
     }
     const { id, method } = message;
     const hasId = typeof id === "string" || typeof id === "number";
     if (typeof method === "string" && !hasId) {
       if (id === undefined && method !== "$/cancel_request")
-        options.onNotification(method, message.params, line.length);
+        options.onNotification(method, message.params, bytes);
       else if (id === undefined) pass(message);
-      else stray(line.length);
+      else stray(bytes);
     } else if (typeof method === "string") {
       openRequests += 1;
-      openBytes += line.length;
-      if (hasId) open.set(id, [...(open.get(id) ?? []), line.length]);
+      openBytes += bytes;
+      if (hasId) open.set(id, [...(open.get(id) ?? []), bytes]);
       pass(message);
     } else if (hasId && asked.delete(id)) pass(message);
-    else stray(line.length);
+    else stray(bytes);
   }
 
   function pass(message: Raw): void {

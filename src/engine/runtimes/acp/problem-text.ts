@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { SallyportError } from "../../../errors.ts";
 import { acpLimits } from "./acp-limits.ts";
-import type { AcpAgentSpec } from "./agent-spec.ts";
+import type { AcpAgentSpec, LoginWays } from "./agent-spec.ts";
 import { AgentRefusal, ConnectionLost, NoAnswer } from "./connection.ts";
 import { cutText, objectOf, textOf } from "./raw-values.ts";
 import type { Redact } from "./redact.ts";
@@ -14,6 +14,8 @@ export interface ProblemOf {
   readonly redact: Redact;
   /** The end of its stderr. */
   readonly errors: string;
+  /** Null where it has not said hello. */
+  readonly ways: LoginWays | null;
 }
 
 const maxChars = 600;
@@ -27,6 +29,8 @@ export function asProblem(error: unknown, of: ProblemOf): unknown {
     return problem(
       `${title} did not answer in time (${error.message}).${lastWords(of)} It was ended; the next prompt starts it again.`,
     );
+  if (error instanceof AgentRefusal && error.code === authRequired)
+    return loginProblem(of.spec, of.ways ?? noWays, refusalText(error, of.redact));
   if (error instanceof AgentRefusal) return problem(`${title}: ${refusalText(error, of.redact)}`);
   return error;
 }
@@ -42,20 +46,22 @@ export function refusalText(error: AgentRefusal, redact: Redact): string {
   return sentence(redact(said));
 }
 
-/** @param methods names of the agent's own ways to log in */
+const noWays: LoginWays = { authMethods: [], keyVariables: [] };
+
 export function loginProblem(
   spec: AcpAgentSpec,
-  methods: readonly string[],
+  { authMethods, keyVariables: [variable] }: LoginWays,
   said: string | null,
 ): SallyportError {
   const how =
     spec.loginHint !== null
       ? `On the daemon's machine run: ${spec.loginHint}`
-      : methods.length > 0
-        ? `It offers: ${methods.join(", ")}. Log in with its own program on the daemon's machine`
+      : authMethods.length > 0
+        ? `It offers: ${authMethods.join(", ")}. Log in with its own program on the daemon's machine`
         : "Log in with its own program on the daemon's machine";
+  const key = variable === undefined ? spec.keyHint : `sallyport agents key ${spec.name} ${variable}`;
   return problem(
-    `${spec.title} needs a login or a key.${said === null ? "" : ` It says: ${said}`} ${how}, then prompt again.`,
+    `${spec.title} needs a login or a key.${said === null ? "" : ` It says: ${said}`} ${how}${key === null ? "" : `, or give it a key: ${key}`}, then prompt again.`,
   );
 }
 

@@ -43,6 +43,24 @@ describe("the messages of an ACP agent", () => {
     },
   );
 
+  it("are heard one by one where they come as a batch, behind a byte order mark too", async () => {
+    const { output, heard, broken } = open();
+    const batch = ["a", "b"].map((method) => ({ jsonrpc: "2.0", method, params: 1 }));
+    output.write(`\ufeff${JSON.stringify(batch)}\n[]\n`);
+    await turn();
+    expect(heard.map(({ method }) => method)).toEqual(["a", "b"]);
+    expect(broken).toEqual([]);
+  });
+
+  it("attack: a batch of more than fits is no message", async () => {
+    const { output, heard, broken } = open();
+    const batch = Array.from({ length: 20_000 }, () => ({ jsonrpc: "2.0", method: "a" }));
+    output.write(`${JSON.stringify(batch)}\n`);
+    await turn();
+    expect(heard).toEqual([]);
+    expect(broken).toHaveLength(1);
+  });
+
   it("attack: large requests that stay open: no more is read than fits, until some are answered", async () => {
     const { output, messages, broken } = open();
     const reader = messages.stream.readable.getReader();

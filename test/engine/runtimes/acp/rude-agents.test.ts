@@ -95,6 +95,21 @@ describe("a login that an ACP agent wants", () => {
     expect((await agent.logLines()).some((line) => line.startsWith("authenticate"))).toBe(false);
   });
 
+  it("is named with the command that keeps a key, of the variable that it reads", async () => {
+    await start({ args: ["--login=env:SCRIPTED_API_KEY", "--login-fails"] });
+    const { error } = await agent.run("hello");
+    expect(error).toContain("sallyport agents key scripted SCRIPTED_API_KEY");
+  });
+
+  it("is named when it is wanted in the middle of a session only", async () => {
+    await start({
+      spec: { loginHint: "scripted login", keyHint: "sallyport agents key scripted" },
+    });
+    const { error } = await agent.run([{ do: "error", code: -32000, message: "Authentication required" }]);
+    expect(error).toContain("On the daemon's machine run: scripted login");
+    expect(error).toContain("or give it a key: sallyport agents key scripted, then prompt again.");
+  });
+
   it("that fails says what the agent says", async () => {
     await start({ args: ["--login=key", "--login-fails"] });
     const { outcome, error } = await agent.run("hello");
@@ -105,6 +120,22 @@ describe("a login that an ACP agent wants", () => {
 });
 
 describe("an ACP agent that misbehaves in a turn", () => {
+  it.runIf(process.platform === "linux").each([
+    ["output", 1],
+    ["input", 0],
+  ])("and closes its %s, but lives on, ends the turn and goes on at the next prompt", async (pipe, fd) => {
+    await start();
+    const end = await agent.run([
+      { do: "say", text: "I begin." },
+      { do: "closePipe", fd },
+    ]);
+    expect(end).toMatchObject({
+      outcome: "failed",
+      error: expect.stringContaining(`it closed its ${pipe}`),
+    });
+    await works();
+  });
+
   it.each([
     ["dies", [{ do: "exit", code: 7, stderr: "Out of luck\n" }], /exit status 7.*Out of luck/],
     ["is killed", [{ do: "killSelf" }], /ended by signal 9/],

@@ -65,6 +65,7 @@ export async function scriptedParts(options: ScriptedOptions = {}): Promise<Scri
     ],
     env: { SCRIPTED_API_KEY: "key-of-the-test-1234", ...options.env },
     loginHint: null,
+    keyHint: null,
     secrets: [],
     authMethod: null,
     ...options.spec,
