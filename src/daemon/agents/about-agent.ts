@@ -1,4 +1,5 @@
 import type { RuntimeAbout } from "../../engine/runtimes/runtime.ts";
+import { keyCommand } from "./agent-keys.ts";
 import type { FoundAgent } from "./find-agents.ts";
 
 /** How an agent did when it was last used; null before that. */
@@ -26,7 +27,7 @@ export function aboutAgent(found: FoundAgent, lastUse: LastUse, keySource: strin
       ...fixed,
       state: "failed",
       message: `Did not work the last time: ${lastUse.error.slice(0, maxErrorChars)}${key}`,
-      next: known?.login ? `If it wants a login, run: ${known.login}` : null,
+      next: nextStep(found),
     };
   return {
     ...fixed,
@@ -34,4 +35,14 @@ export function aboutAgent(found: FoundAgent, lastUse: LastUse, keySource: strin
     message: `${lastUse === null ? "Is installed" : "Works"}: ${found.path}.${key}`,
     next: null,
   };
+}
+
+/** What helps an agent that wants to know who pays. */
+function nextStep(found: FoundAgent): string | null {
+  const key = keyCommand(found);
+  const ways = [
+    ...(found.known?.login ? [`run: ${found.known.login}`] : []),
+    ...(key === null ? [] : [`give it a key: ${key}`]),
+  ];
+  return ways.length === 0 ? null : `If it wants a login, ${ways.join("; or ")}`;
 }

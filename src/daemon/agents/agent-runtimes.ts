@@ -111,11 +111,13 @@ export function createAgentRuntimes(options: AgentRuntimesOptions): AgentRuntime
     async function runTurn(context: TurnContext): Promise<TurnOutcome> {
       try {
         const outcome = await silent.runTurn(context);
-        if (!context.signal.aborted)
-          lastUses.set(name, outcome.outcome === "done" ? { ok: true } : { ok: false, error: outcome.error });
+        // One that refuses, or whose model has said enough, works.
+        if (!context.signal.aborted) lastUses.set(name, { ok: true });
         return outcome;
       } catch (error) {
-        if (error instanceof SallyportError) lastUses.set(name, { ok: false, error: error.message });
+        // A full disk, or too much at the same time, is no fault of it.
+        if (error instanceof SallyportError && error.code === "not_supported")
+          lastUses.set(name, { ok: false, error: error.message });
         throw error;
       }
     }

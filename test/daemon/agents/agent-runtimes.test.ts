@@ -8,6 +8,7 @@ import { parseConfig } from "../../../src/config/parse-config.ts";
 import { type AgentRuntimes, createAgentRuntimes } from "../../../src/daemon/agents/agent-runtimes.ts";
 import type { AcpAgentSpec, AcpRuntimeDeps } from "../../../src/engine/runtimes/acp/agent-spec.ts";
 import type { TurnContext, TurnOutcome } from "../../../src/engine/runtimes/runtime.ts";
+import { SallyportError } from "../../../src/errors.ts";
 
 const key = "sk-kept-0123456789";
 const other = "sk-other-0123456789";
@@ -20,7 +21,7 @@ let runtimes: AgentRuntimes;
 /** What the fake of an agent was started with, and how its next turn ends. */
 let specs: Map<string, () => AcpAgentSpec>;
 let deps: AcpRuntimeDeps;
-let outcome: TurnOutcome;
+let outcome: TurnOutcome | SallyportError;
 let closed: string[];
 
 const configure = (text: string): void => {
@@ -54,7 +55,10 @@ beforeEach(async () => {
         needsTrust: true,
         takesModel: true,
         checkPrompt: () => undefined,
-        runTurn: async () => outcome,
+        async runTurn() {
+          if (outcome instanceof SallyportError) throw outcome;
+          return outcome;
+        },
         close: async () => void closed.push(name),
         probe: async () => {
           throw new Error("not here");
@@ -83,6 +87,8 @@ describe("the runtimes of agents", () => {
       outcome: "failed",
       error: "the server does not take [secret]",
     });
+    outcome = new SallyportError("not_supported", `the server does not take ${key}`);
+    await expect(runtime?.runTurn(turn)).rejects.toThrow("the server does not take [secret]");
     expect(row("mine")?.message).toContain("does not take [secret]");
     expect(specs.get("mine")?.().secrets).toEqual([key]);
   });
@@ -116,16 +122,24 @@ describe("the runtimes of agents", () => {
 
   it("say how the last turn went", async () => {
     expect(row("mine")).toMatchObject({ state: "found", source: "config", kind: "acp", next: null });
-    outcome = { outcome: "failed", error: "It wants a login." };
-    await runtimes.find("mine")?.runTurn(turn);
+    outcome = new SallyportError("not_supported", "It wants a login.");
+    await expect(runtimes.find("mine")?.runTurn(turn)).rejects.toThrow("wants a login");
     expect(row("mine")).toMatchObject({ state: "failed", message: expect.stringContaining("wants a login") });
     outcome = { outcome: "done" };
     await runtimes.find("mine")?.runTurn(turn);
     expect(row("mine")).toMatchObject({ state: "ready" });
-    const cancelled = { signal: AbortSignal.abort() } as TurnContext;
-    outcome = { outcome: "failed", error: "Cancelled." };
-    await runtimes.find("mine")?.runTurn(cancelled);
-    expect(row("mine")).toMatchObject({ state: "ready" });
+  });
+
+  it.each([
+    ["its model has said enough", { outcome: "failed", error: "It reached the limit of tokens." } as const],
+    ["the disk is full", new SallyportError("disk_full", "The disk is full.")],
+  ])("do not call an agent broken because %s", async (_why, end) => {
+    outcome = end;
+    await runtimes
+      .find("mine")
+      ?.runTurn(turn)
+      .catch(() => undefined);
+    expect(row("mine")?.state).not.toBe("failed");
   });
 
   it("explain names of agents that are not installed, and nothing of other names", () => {
