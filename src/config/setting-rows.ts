@@ -120,11 +120,12 @@ export function isSecretSetting(path: readonly string[]): boolean {
   return section === "tunnel" && /token|secret|password|auth|credential|key/i.test(field);
 }
 
-/** Words of a command line: often no secret, sometimes one. */
-export function isCommandLine(path: readonly string[]): boolean {
+/** Words of a command line, and the address of an MCP server: often no secret, sometimes one. */
+export function mayHoldSecret(path: readonly string[]): boolean {
   const [section, , field] = path;
   return (
     ((section === "agents" || section === "mcp_servers") && field === "args") ||
+    (section === "mcp_servers" && field === "url") ||
     (section === "tunnel" && field === "command")
   );
 }

@@ -5,9 +5,9 @@ import { ConfigError } from "./config-error.ts";
 import { type ParseConfigOptions, parseConfig } from "./parse-config.ts";
 import { changedSettings, settingEffects } from "./setting-effects.ts";
 import {
-  isCommandLine,
   isSecretSetting,
   knownSettings,
+  mayHoldSecret,
   otherSettings,
   settingSchema,
 } from "./setting-rows.ts";
@@ -17,7 +17,7 @@ export type SettingWriter = "master" | "admin" | "nobody";
 export interface ViewSettingsOptions extends ParseConfigOptions {
   /** The configuration that the daemon goes by. */
   readonly running: Config;
-  /** Whose rows these are: what the caller may write, and whether command lines are shown. */
+  /** Whose rows these are: what the caller may write, and whether command lines and addresses are shown that may hold a secret. */
   readonly writer: SettingWriter;
 }
 
@@ -47,7 +47,7 @@ export function viewSettings(text: string, options: ViewSettingsOptions): Settin
   const needsStart = (key: string): boolean =>
     changed.has(key) && settingEffects[key]?.counts === "after stop and start";
   const row = (key: string, path: readonly string[], fields: Partial<Setting>): Setting => {
-    const isHidden = isSecretSetting(path) || (writer === "nobody" && isCommandLine(path));
+    const isHidden = isSecretSetting(path) || (writer === "nobody" && mayHoldSecret(path));
     const written = valueAt(raw, path);
     return {
       key,

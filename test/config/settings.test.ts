@@ -17,6 +17,9 @@ command = "coder"
 args = ["--key", "hidden-argument"]
 env = { API_KEY = "hidden-value" }
 
+[mcp_servers.issues]
+url = "https://mcp.example/x?key=hidden-argument"
+
 [tunnel.ngrok]
 authtoken = "hidden-token"
 region = "eu"
