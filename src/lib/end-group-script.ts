@@ -8,7 +8,8 @@ const sweeps = 10;
 /**
  * Shell functions (POSIX) for the leader of a process group that ends what runs below it:
  *
- * - `_sp_end_group`: SIGTERM for the group, and SIGKILL three seconds later.
+ * - `_sp_end_group`: SIGTERM for the group, and SIGKILL three seconds later, or as soon as `_sp_is_over`, which a caller may
+ *   define anew.
  * - `_sp_finish_group`: SIGKILL for the group at once, its leader with it.
  *
  * Both end what left the group (setsid) too (Linux). It is found by its mark in the environment and, where it wiped that,
@@ -20,6 +21,7 @@ const sweeps = 10;
  */
 export function endGroupFunctions(mark: string): string {
   return `${strayFunction(mark)}
+_sp_is_over() { return 1; }
 _sp_kin=
 _sp_seek_kin() {
   _sp_seen=" $$ " _sp_found=1
@@ -58,7 +60,7 @@ _sp_end_group() {
   _sp_signal_kin TERM
   _sp_strays TERM
   _sp_step=0
-  while [ "$_sp_step" -lt ${graceSteps} ]; do sleep 0.2; _sp_step=$((_sp_step + 1)); done
+  while [ "$_sp_step" -lt ${graceSteps} ] && ! _sp_is_over; do sleep 0.2; _sp_step=$((_sp_step + 1)); done
   _sp_finish_group
 }`;
 }

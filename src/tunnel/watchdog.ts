@@ -14,7 +14,8 @@ const handOverSeconds = 30;
  *   SIGTERM, and SIGKILL three seconds later.
  * - The word `handover` announces that the daemon ends and another one follows: the guard makes the named pipe, and hangs
  *   on its writer from then on. If none comes in time, the group ends.
- * - When the program has ended, its status is written and the rest of the group is killed: no helper stays behind.
+ * - When the program has ended, its status is written and the rest of the group is killed: no helper stays behind. The guard
+ *   does it, because it may know more of what left the group; the leader where the guard is gone or does not hear.
  * - A process that left the group (setsid) is found by its mark in the environment (Linux), and ended with it.
  * - Signals are caught, not ignored: an ignored signal is inherited, and the program would be deaf.
  */
@@ -23,6 +24,7 @@ umask 077
 _sp_pipe=$1 _sp_exit=$2
 shift 2
 ${endGroupFunctions(`${runMark}=$${runMark}`)}
+_sp_is_over() { [ -e "$_sp_exit" ]; }
 exec 3<&0 </dev/null
 (
 trap : ${survivedSignals}
@@ -31,6 +33,7 @@ PATH=$PATH:/usr/bin:/bin
 while :; do
   read -r _sp_word <&3
   _sp_code=$?
+  _sp_is_over && _sp_finish_group
   [ "$_sp_code" -gt 128 ] && continue
   [ "$_sp_code" -eq 0 ] && [ "$_sp_word" = handover ] || break
   rm -f "$_sp_pipe"
@@ -43,6 +46,7 @@ while :; do
 done
 _sp_end_group
 ) &
+_sp_guard=$!
 "$@" 3<&- &
 _sp_child=$!
 exec >/dev/null 2>&1 3<&-
@@ -53,6 +57,7 @@ while :; do
 done
 PATH=$PATH:/usr/bin:/bin
 echo "$_sp_code" >"$_sp_exit.tmp" && mv -f "$_sp_exit.tmp" "$_sp_exit"
+kill -s USR1 "$_sp_guard" && sleep 1
 _sp_finish_group
 `;
 

@@ -104,6 +104,22 @@ describe("kill -9 of the daemon", () => {
     await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 30_000, interval: 50 });
   });
 
+  it("and a tool whose deaf helper left its group with a wiped environment: both end", async () => {
+    const helper = `env -i setsid /bin/sh -c "trap '' TERM HUP; ${forever} # ${folder}/bin/" &`;
+    const daemon = await startTestDaemon({
+      home,
+      config: await tool(`${helper} ${up}; ${forever}`),
+      cwd: folder,
+    });
+    await post(daemon);
+    await until(daemon, { state: "up" });
+    await vi.waitFor(async () => expect((await survivors()).join()).toContain("trap '' TERM"), {
+      timeout: 15_000,
+    });
+    await daemon.kill9();
+    await vi.waitFor(async () => expect(await survivors()).toEqual([]), { timeout: 30_000, interval: 50 });
+  });
+
   it("while it waits for the next try: the next daemon dials anew", async () => {
     const config = await tool("exit 3");
     const daemon = await startTestDaemon({ home, config, cwd: folder });
