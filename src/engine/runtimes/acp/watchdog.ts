@@ -11,7 +11,8 @@ import { endGroupFunctions, survivedSignals } from "../../../lib/end-group-scrip
  * - When it has ended, its status is told and the rest of the group is killed.
  * - A process that left the group (setsid) is found by the mark in its environment (Linux), and ended with it.
  * - The search itself is deaf: the guard's SIGTERM to the group must not end it before it has found anything.
- * - The shell's own "Terminated" goes nowhere: the agent alone writes to its errors.
+ * - The shell's own "Terminated" goes nowhere: the agent alone writes to its errors. Some shells redirect themselves for the
+ *   time of a command, so a second one does it, and becomes the agent.
  * - Signals are caught, not ignored: an ignored signal is inherited, and the agent would be deaf.
  */
 const script = `trap : ${survivedSignals}
@@ -29,7 +30,7 @@ while :; do
 done
 _sp_end_group
 ) &
-SALLYPORT_JOB=$_sp_mark "$@" 2>&5 3<&- 4>&- 5>&-
+SALLYPORT_JOB=$_sp_mark /bin/sh -c 'exec "$@" 2>&5 3<&- 4>&- 5>&-' sh "$@"
 _sp_code=$?
 exec </dev/null >/dev/null 3<&- 5>&-
 PATH=$PATH:/usr/bin:/bin

@@ -138,7 +138,7 @@ describe("an ACP agent that misbehaves in a turn", () => {
 
   it.each([
     ["dies", [{ do: "exit", code: 7, stderr: "Out of luck\n" }], /exit status 7.*Out of luck/],
-    ["is killed", [{ do: "killSelf" }], /ended by signal 9/],
+    ["is killed", [{ do: "killSelf" }], /ended by signal 9\. The next prompt/],
     [
       "prints garbage without end",
       [{ do: "garbage", times: 2_000 }, { do: "hang" }],
