@@ -19,6 +19,7 @@ import type { Route, RouteAnswer } from "./route.ts";
 import { apiHeaders, pageHeadersFor } from "./security-headers.ts";
 import { refuseUpgrade, type UpgradeHandler } from "./sockets/accept.ts";
 import { answerStatic, type StaticFiles } from "./static.ts";
+import { trackWork } from "./work-in-flight.ts";
 
 export interface AppOptions {
   readonly routes: readonly Route[];
@@ -117,7 +118,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       bodyValidator?.assert(body);
       assertStillAllowed(route, admission, body, now());
       const params = request.params as Readonly<Record<string, string>>;
-      return route.handle({ admission, params, query, body });
+      const answer = route.handle({ admission, params, query, body });
+      return route.method === "GET" || !admission.lease ? answer : trackWork(admission.lease, answer);
     }
 
     function run(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {

@@ -13,12 +13,14 @@ import {
   patchRefusal,
   revokeRefusal,
 } from "../../pairing/device-rules.ts";
+import { limits } from "../../protocol/limits.ts";
 import type { Device } from "../../protocol/objects.ts";
 import { DeviceSchema } from "../../protocol/objects.ts";
 import { DeviceListSchema } from "../../protocol/rest-answers.ts";
 import { ScopeSchema } from "../../protocol/scopes.ts";
 import { leaseOf } from "../lease-of.ts";
 import { type Route, route } from "../route.ts";
+import { workSettled } from "../work-in-flight.ts";
 
 export interface DeviceDeps {
   readonly devices: DeviceRegistry;
@@ -112,14 +114,21 @@ export function deviceRoutes(deps: DeviceDeps): readonly Route[] {
       handle: async ({ admission, params }) => {
         const caller = leaseOf(admission);
         assertLive(caller);
-        const { id, name } = target(params.id).stored;
+        const { stored, lease } = target(params.id);
+        const { id, name } = stored;
         enforce(revokeRefusal(caller, id));
         const by = byOf(caller);
         // The reply to one's own end leaves before one's sockets are closed.
         const ended = devices.revoke(id, { announceLater: isSelf(caller, id) });
         audit({ type: "device_revoked", device: id, name, by });
-        const { announce } = await ended;
-        return { status: 204, afterSent: announce };
+        // When it is said that another is out, nothing of what he asked for is still to come.
+        const settled = isSelf(caller, id) ? null : workSettled(lease, limits.revokeGraceMs);
+        try {
+          const { announce } = await ended;
+          return { status: 204, afterSent: announce };
+        } finally {
+          await settled;
+        }
       },
     }),
   ];

@@ -7,6 +7,7 @@ import { limits } from "../../protocol/limits.ts";
 import type { Admission } from "../admission.ts";
 import { type HeldBytes, holderOf } from "../held-bytes.ts";
 import { closeForFlood, closeForLease } from "../respond.ts";
+import { trackWork } from "../work-in-flight.ts";
 import { createTokenBucket } from "./flood.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { createInbox, type ReceivedFrame } from "./inbox.ts";
@@ -109,7 +110,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     lagged: () => handler?.lagged() ?? Buffer.alloc(0),
   });
   const inbox = createInbox({
-    receive: (frame) => handler?.receive(frame),
+    receive: (frame) => trackWork(lease, handler?.receive(frame)),
     mayRun: () => !outbox.full,
     log: options.log,
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Lease } from "../../../src/auth/principal.ts";
 import { deviceRoutes } from "../../../src/gateway/routes/devices.ts";
+import { trackWork } from "../../../src/gateway/work-in-flight.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { refusalOf } from "../../pairing/fakes.ts";
 import { call, createWorld, pairedWith } from "./pairing-fakes.ts";
@@ -164,6 +165,20 @@ describe("DELETE /api/devices/:id", () => {
     expect(listener).not.toHaveBeenCalled();
     answer.afterSent?.();
     expect(listener).toHaveBeenCalledTimes(1);
+  });
+
+  it("race: says that another is out when what he asked for before is done, and not earlier", async () => {
+    const { remove, admin, viewer } = await setUp();
+    const order: string[] = [];
+    let finish: () => void = () => undefined;
+    const work = new Promise<void>((resolve) => {
+      finish = resolve;
+    }).then(() => order.push("written"));
+    trackWork(viewer.lease, work);
+    viewer.lease.onEnd(() => setImmediate(finish));
+    await remove(admin.lease, viewer.id);
+    order.push("204");
+    expect(order).toEqual(["written", "204"]);
   });
 
   it("escalation: a device without admin revokes nobody else", async () => {
