@@ -4,6 +4,7 @@ import { type Action, actions, useActions } from "../state/actions.ts";
 import { navigate } from "../state/router.ts";
 import { useSession } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { scrollable } from "../ui/scrollable.ts";
 import { KeyNames } from "./key-names.tsx";
 import { addressOf } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
@@ -55,23 +56,26 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   const sections = [...new Set(withKeys.map(({ section }) => section))];
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      {sections.map((section) => (
-        <section key={section}>
-          <h3>{section}</h3>
-          <dl class="shortcut-list">
-            {withKeys
-              .filter((action) => action.section === section)
-              .map((action) => (
-                <div key={action.id}>
-                  <dt>{action.label}</dt>
-                  <dd>
-                    <KeyNames keys={action.keys ?? ""} />
-                  </dd>
-                </div>
-              ))}
-          </dl>
-        </section>
-      ))}
+      {/* Nothing in it takes the focus, and it is longer than a small window. */}
+      <section {...scrollable} aria-label="All shortcuts">
+        {sections.map((section) => (
+          <div key={section}>
+            <h3>{section}</h3>
+            <dl class="shortcut-list">
+              {withKeys
+                .filter((action) => action.section === section)
+                .map((action) => (
+                  <div key={action.id}>
+                    <dt>{action.label}</dt>
+                    <dd>
+                      <KeyNames keys={action.keys ?? ""} />
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </div>
+        ))}
+      </section>
     </Dialog>
   );
 }

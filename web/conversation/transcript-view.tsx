@@ -52,21 +52,25 @@ export function TranscriptView({ source, handle, hint }: TranscriptViewProps) {
           {hint}
         </EmptyState>
       ) : (
-        <VirtualList
-          label="Conversation"
-          items={view.rows}
-          keyOf={keyOf}
-          estimate={estimateRow}
-          labelOf={labelOfRow}
-          draw={draw}
-          news={view.transcript.seq}
-          hasOlder={view.hasOlder}
-          isLoadingOlder={view.isLoadingOlder}
-          onNearStart={source.loadOlder}
-          onAtEnd={source.setAtEnd}
-          isBehind={view.isBehind}
-          handle={handle}
-        />
+        <>
+          {/* Headings of messages stand below this one. */}
+          <h2 class="unseen">What was said</h2>
+          <VirtualList
+            label="Conversation"
+            items={view.rows}
+            keyOf={keyOf}
+            estimate={estimateRow}
+            labelOf={labelOfRow}
+            draw={draw}
+            news={view.transcript.seq}
+            hasOlder={view.hasOlder}
+            isLoadingOlder={view.isLoadingOlder}
+            onNearStart={source.loadOlder}
+            onAtEnd={source.setAtEnd}
+            isBehind={view.isBehind}
+            handle={handle}
+          />
+        </>
       )}
     </>
   );

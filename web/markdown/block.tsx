@@ -5,9 +5,6 @@ import { CodeBlock } from "./code-block.tsx";
 import { inlineNodes } from "./inline.tsx";
 import { proseText } from "./prose-text.ts";
 
-/** A heading of a message stands below those of the page. */
-const headingShift = 2;
-
 /** A block token as nodes. HTML is shown as the text that it is. */
 export function blockNode(token: Token, isClosed: boolean): ComponentChild {
   switch (token.type) {
@@ -21,7 +18,9 @@ export function blockNode(token: Token, isClosed: boolean): ComponentChild {
       return <p dir="auto">{textNodes(token)}</p>;
     case "heading":
       return h(
-        `h${Math.min(6, Number(token.depth) + headingShift)}`,
+        // Below those of the page, and all of one level: with which depth an agent begins is its own affair, and an outline with
+        // gaps leads a screen reader astray. The depth is seen.
+        "h3",
         { dir: "auto", class: `depth-${token.depth}` },
         inlineNodes(token.tokens),
       );

@@ -54,12 +54,12 @@ export function Dialog(props: DialogProps) {
       }}
     >
       <div class="dialog-body">
-        <header>
+        <div class="dialog-head">
           <h2 id={titleId}>{title}</h2>
           <IconButton icon="close" label="Close" onClick={onClose} />
-        </header>
+        </div>
         <div class="dialog-content">{children}</div>
-        {actions && <footer>{actions}</footer>}
+        {actions && <div class="dialog-foot">{actions}</div>}
       </div>
     </dialog>
   );

@@ -17,8 +17,8 @@ describe("blockNode", () => {
       "a *b* **c** ~~d~~ `e`",
       "<p>a <em>b</em> <strong>c</strong> <del>d</del> <code>e</code></p>",
     ],
-    ["a heading, two levels below", "# Title", '<h3 class="depth-1">Title</h3>'],
-    ["a deep heading", "###### Title", '<h6 class="depth-6">Title</h6>'],
+    ["a heading, below those of the page", "# Title", '<h3 class="depth-1">Title</h3>'],
+    ["a deep heading, of the same level", "###### Title", '<h3 class="depth-6">Title</h3>'],
     ["a tight list", "- a\n- b", "<ul><li>a</li><li>b</li></ul>"],
     ["a loose list", "- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"],
     ["a list that begins at 3", "3. a\n4. b", "<ol start=3><li>a</li><li>b</li></ol>"],
@@ -73,7 +73,7 @@ describe("blockNode", () => {
     expect(shown("![chart](https://x.example/a.png)")).toBe(
       '<p><a href="https://x.example/a.png" target="_blank" rel="noopener noreferrer">chart</a><span class="link-target"> (x.example)</span></p>',
     );
-    expect(shown("![chart](data:image/svg+xml,<svg>)")).toBe('<p><span class="picture">[chart]</span></p>');
+    expect(shown("![chart](data:image/svg+xml,<svg>)")).toBe('<p><span>[chart]</span></p>');
   });
 });
 
