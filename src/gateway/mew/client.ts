@@ -14,7 +14,6 @@ const requestTypes: ReadonlySet<MewServerMessage["type"]> = new Set([
   "permission_request",
   "subagent_permission_request",
   "ask_user_request",
-  "request_resolved",
 ]);
 
 interface Held {
@@ -76,8 +75,11 @@ export function createMewClient(connection: Connection, actor: Actor): MewClient
     release(seq) {
       const kept = held ?? [];
       held = null;
-      for (const { frame, type, seq: own } of kept)
-        if ((own === null || own > seq) && !requestTypes.has(type)) connection.sendChange(frame);
+      for (const { frame, type, seq: own } of kept) {
+        // The history does not tell that a request was answered: a client that attaches again still shows it.
+        const isNew = own === null || own > seq || type === "request_resolved";
+        if (isNew && !requestTypes.has(type)) connection.sendChange(frame);
+      }
     },
   };
   return client;
