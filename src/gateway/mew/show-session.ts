@@ -143,6 +143,7 @@ async function readHistory(
   return { told, isEmpty: messages.length === 0, seq, todos };
 }
 
+/** The newest messages, or those before the record `before`; `maxMessages` may be infinite. Rejects as `readSession` does. */
 export function readPage(
   engine: Pick<Engine, "readSession">,
   session: MewSession,
