@@ -11,6 +11,8 @@ let unpacked: Promise<string> | null = null;
 
 /** A real Chromium without a window. More arguments switch on what a test needs, such as a camera that shows a file. */
 export async function launchBrowser(args: readonly string[] = []): Promise<Browser> {
+  // The package has a Chromium for Linux alone.
+  if (process.platform !== "linux") return playwright.launch({ channel: "chrome", args: [...args] });
   unpacked ??= unpack();
   const folder = await unpacked;
   return playwright.launch({
