@@ -19,6 +19,9 @@ export interface ProblemOf {
 }
 
 const maxChars = 600;
+/** How servers of models refuse a key, in what agents pass on of it. */
+const wrongKey =
+  /\b401\b|unauthori[sz]ed|(invalid|incorrect|wrong|missing) api.?key|api.?key (is )?(not valid|invalid)/i;
 
 /** What ended a turn of an agent, in words for a person: what happened, what the agent said, and what helps. */
 export function asProblem(error: unknown, of: ProblemOf): unknown {
@@ -31,7 +34,11 @@ export function asProblem(error: unknown, of: ProblemOf): unknown {
     );
   if (error instanceof AgentRefusal && error.code === authRequired)
     return loginProblem(of.spec, of.ways ?? noWays, refusalText(error, of.redact));
-  if (error instanceof AgentRefusal) return problem(`${title}: ${refusalText(error, of.redact)}`);
+  if (error instanceof AgentRefusal) {
+    const said = refusalText(error, of.redact);
+    const key = wrongKey.test(said) ? keyCommand(of.spec, of.ways ?? noWays) : null;
+    return problem(`${title}: ${said}${key === null ? "" : ` If its key is wrong, give it another: ${key}`}`);
+  }
   return error;
 }
 
@@ -48,21 +55,22 @@ export function refusalText(error: AgentRefusal, redact: Redact): string {
 
 const noWays: LoginWays = { authMethods: [], keyVariables: [] };
 
-export function loginProblem(
-  spec: AcpAgentSpec,
-  { authMethods, keyVariables: [variable] }: LoginWays,
-  said: string | null,
-): SallyportError {
+export function loginProblem(spec: AcpAgentSpec, ways: LoginWays, said: string | null): SallyportError {
   const how =
     spec.loginHint !== null
       ? `On the daemon's machine run: ${spec.loginHint}`
-      : authMethods.length > 0
-        ? `It offers: ${authMethods.join(", ")}. Log in with its own program on the daemon's machine`
+      : ways.authMethods.length > 0
+        ? `It offers: ${ways.authMethods.join(", ")}. Log in with its own program on the daemon's machine`
         : "Log in with its own program on the daemon's machine";
-  const key = variable === undefined ? spec.keyHint : `sallyport agents key ${spec.name} ${variable}`;
+  const key = keyCommand(spec, ways);
   return problem(
     `${spec.title} needs a login or a key.${said === null ? "" : ` It says: ${said}`} ${how}${key === null ? "" : `, or give it a key: ${key}`}, then prompt again.`,
   );
+}
+
+/** The command that keeps a key: for the variable that the agent names, else for the one that it is known to read. */
+function keyCommand(spec: AcpAgentSpec, { keyVariables: [variable] }: LoginWays): string | null {
+  return variable === undefined ? spec.keyHint : `sallyport agents key ${spec.name} ${variable}`;
 }
 
 export function missingProgram(spec: AcpAgentSpec): SallyportError {

@@ -85,7 +85,10 @@ export async function promptSession(
     await terminals.endAll();
     await turn.finish();
     if (failure !== null) throw failure;
-    return outcomeOf(textOf(objectOf(answer).stopReason, 100), spec.title);
+    const stopReason = textOf(objectOf(answer).stopReason, 100);
+    // A denial is no failure of the turn.
+    if (stopReason === "cancelled" && turn.wasRefused) return { outcome: "done" };
+    return outcomeOf(stopReason, spec.title);
   } catch (error) {
     if (forced.signal.aborted) options.endAgent("it did not end when it was told to");
     if (context.signal.aborted) return { outcome: "done" };

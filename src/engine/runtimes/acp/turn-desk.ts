@@ -22,10 +22,12 @@ export interface TurnDesk {
 export interface DeskOptions extends Omit<TurnDesk, "permit" | "askQuestion"> {
   /** Said with the first request of the agent. */
   readonly takeNote: () => string | null;
+  /** Called when a person or a rule said no. */
+  readonly onRefused: () => void;
 }
 
 /** Bounds what waits for people: an agent that asks for a thousand things at once gets most of them refused. */
-export function createTurnDesk({ takeNote, ...desk }: DeskOptions): TurnDesk {
+export function createTurnDesk({ takeNote, onRefused, ...desk }: DeskOptions): TurnDesk {
   let waiting = 0;
 
   async function oneOfFew<T>(ask: () => Promise<T>): Promise<T> {
@@ -46,7 +48,15 @@ export function createTurnDesk({ takeNote, ...desk }: DeskOptions): TurnDesk {
     speech: desk.speech,
     redact: desk.redact,
     allowed: desk.allowed,
-    permit: (call) => oneOfFew(() => desk.context.permit({ ...call, note: takeNote })),
-    askQuestion: (question) => oneOfFew(() => desk.context.askQuestion(question)),
+    async permit(call) {
+      const permit = await oneOfFew(() => desk.context.permit({ ...call, note: takeNote }));
+      if (!permit.allowed) onRefused();
+      return permit;
+    },
+    async askQuestion(question) {
+      const answer = await oneOfFew(() => desk.context.askQuestion(question));
+      if (answer.cancelled) onRefused();
+      return answer;
+    },
   };
 }

@@ -25,6 +25,8 @@ export interface AcpTurn {
   finish(): Promise<void>;
   /** True once the agent has told or asked anything in this turn. */
   readonly began: boolean;
+  /** True once something was denied: some agents end their turn then, and call that cancelled. */
+  readonly wasRefused: boolean;
 }
 
 export interface AcpTurnOptions {
@@ -47,6 +49,7 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
   const { context, redact, terminals, usage } = options;
   let spentChars = 0;
   let began = false;
+  let wasRefused = false;
   const allowed: TurnDesk["allowed"] = { changes: [], reads: new Set() };
   const desk = deskFor(context);
   const subagents = createSubagentDesks({ main: desk, deskFor });
@@ -54,7 +57,10 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
   function deskFor(of: AgentContext): TurnDesk {
     const speech = createSpeech({ ...options, context: of });
     const calls = createToolCalls({ ...options, context: of, beforeRecord: speech.finish, spend });
-    return createTurnDesk({ ...options, context: of, calls, speech, allowed });
+    const onRefused = (): void => {
+      wasRefused = true;
+    };
+    return createTurnDesk({ ...options, context: of, calls, speech, allowed, onRefused });
   }
 
   function spend(chars: number): void {
@@ -119,6 +125,9 @@ export function createAcpTurn(options: AcpTurnOptions): AcpTurn {
     deskOf: (rawToolCall) => subagents.deskOf(objectOf(rawToolCall)),
     get began() {
       return began;
+    },
+    get wasRefused() {
+      return wasRefused;
     },
     async update(rawUpdate) {
       if (context.signal.aborted) return;

@@ -164,6 +164,14 @@ describe("a permission request of an ACP agent", () => {
     expect(agent.events("permission_requested")).toHaveLength(1);
   });
 
+  it("that is denied leaves the turn done, also for an agent that calls it cancelled then", async () => {
+    await start();
+    const turn = await agent.prompt([execute("make"), { do: "stop", reason: "cancelled" }]);
+    await agent.decide("deny");
+    expect(await agent.ended(turn)).toMatchObject({ outcome: "done" });
+    expect(await agent.run([{ do: "stop", reason: "cancelled" }])).toMatchObject({ outcome: "failed" });
+  });
+
   it("of which nothing is told says so, and cannot be remembered", async () => {
     await start();
     const turn = await agent.prompt([{ do: "permission", toolCall: { toolCallId: "c" } }]);

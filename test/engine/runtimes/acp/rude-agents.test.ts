@@ -110,6 +110,20 @@ describe("a login that an ACP agent wants", () => {
     expect(error).toContain("or give it a key: sallyport agents key scripted, then prompt again.");
   });
 
+  it("is hinted at where its model refuses the key", async () => {
+    await start({ spec: { keyHint: "sallyport agents key scripted" } });
+    const refused = await agent.run([
+      { do: "error", message: "Internal error", data: { details: "401 wrong" } },
+    ]);
+    expect(refused.error).toBe(
+      "Scripted: Internal error: 401 wrong. If its key is wrong, give it another: sallyport agents key scripted",
+    );
+    const limited = await agent.run([
+      { do: "error", message: "Internal error", data: { details: "429 slow" } },
+    ]);
+    expect(limited.error).not.toContain("key");
+  });
+
   it("that fails says what the agent says", async () => {
     await start({ args: ["--login=key", "--login-fails"] });
     const { outcome, error } = await agent.run("hello");
