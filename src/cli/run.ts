@@ -1,6 +1,6 @@
 import type { Connection } from "../client/connection.ts";
 import type { Job, JobOutput } from "../protocol/objects.ts";
-import { describeFailure, exitCodes, failedError, usageError } from "./cli-error.ts";
+import { type CliError, describeFailure, exitCodes, failedError, usageError } from "./cli-error.ts";
 import type { Call, CommandSpec } from "./command.ts";
 import { openJobLog } from "./job-log.ts";
 import { createLogFilter } from "./log-filter.ts";
@@ -29,7 +29,8 @@ export const runCommand: CommandSpec = {
     } catch (error) {
       const failure = describeFailure(error);
       if (failure.exitCode === exitCodes.usage) throw error;
-      if (call.json) await call.out.json(failure.body);
+      // Where nobody reads stdout any more, stderr still has a reader.
+      if (call.json) await call.out.json(failure.body).catch(() => undefined);
       await call.out.note(`sallyport: ${failure.message}`);
       return exitCodes.runFailed;
     }
@@ -44,7 +45,7 @@ async function runJob(call: Call, command: string): Promise<number> {
     const { job } = watch;
     const interrupts = handleInterrupts(call, connection, job.id);
     try {
-      if (call.json) await call.out.json({ type: "job_started", job });
+      if (call.json) await putJson(call, job.id, { type: "job_started", job });
       const work = call.json
         ? printEvents(call, target, job.id, watch)
         : copyLog(call, target, connection, job.id, watch);
@@ -83,9 +84,7 @@ async function copyLog(
   const filter = createLogFilter({ colours: true });
   const put = (data: string | Uint8Array): Promise<void> =>
     stdout.write(data).catch(() => {
-      throw failedError(
-        `Nobody reads the output any more; the job goes on. End it: sallyport jobs kill ${id}`,
-      );
+      throw unread(id);
     });
   try {
     for (;;) {
@@ -109,13 +108,23 @@ async function printEvents(call: Call, target: Target, id: string, watch: JobWat
     const { ended } = watch;
     const chunk = await target.rest.body<JobOutput>("GET", `/api/jobs/${id}/output?offset=${offset}`);
     offset = chunk.next_offset;
-    if (chunk.output !== "" || chunk.done) await call.out.json(chunk);
+    if (chunk.output !== "" || chunk.done) await putJson(call, id, chunk);
     if (ended !== null && chunk.output === "") {
-      await call.out.json({ type: "job_finished", job: ended });
+      await putJson(call, id, { type: "job_finished", job: ended });
       return ended;
     }
     if (chunk.output === "") await watch.news();
   }
+}
+
+function putJson(call: Call, id: string, value: unknown): Promise<void> {
+  return call.out.json(value).catch(() => {
+    throw unread(id);
+  });
+}
+
+function unread(id: string): CliError {
+  return failedError(`Nobody reads the output any more; the job goes on. End it: sallyport jobs kill ${id}`);
 }
 
 async function report(call: Call, job: Job, wasInterrupted: boolean): Promise<number> {

@@ -205,6 +205,16 @@ describe("sallyport run", () => {
     expect(ran.stderr).toContain(`sallyport jobs output ${job.id}`);
   });
 
+  it.each([
+    ["text", ["run", "--", "x"]],
+    ["JSON", ["run", "--json", "--", "x"]],
+  ])("says that the job goes on when nobody reads its %s any more, and returns 125", async (_what, argv) => {
+    const { home } = await setUp(jobThatEnds({ state: "exited", exit_code: 0 }), Buffer.from("out\n"));
+    const ran = await cli(argv, { home, isReaderGone: true });
+    expect(ran.exitCode).toBe(125);
+    expect(ran.stderr).toContain(`sallyport jobs kill ${job.id}`);
+  });
+
   it("says that the job goes on when the daemon goes away, and returns 125", async () => {
     const { home, daemon } = await setUp(
       {
