@@ -13,6 +13,7 @@ import { createOutbox, type Outbox } from "./outbox.ts";
 import { createStore, type Store } from "./store.ts";
 import { toast } from "./toasts.ts";
 import { watchRefusals } from "./watch-refusals.ts";
+import { hasOtherScopes } from "./watch-scopes.ts";
 
 /** The status with the moment it began: a wait of `retryInMs` ends at `sinceMs + retryInMs`. */
 export type ConnectionStatus = ClientStatus & { readonly sinceMs: number };
@@ -78,7 +79,10 @@ export function openSession({ base, token, version, keyValue }: SessionOptions):
 
   // Phones freeze pages and keep dead sockets: whoever comes back looks at once.
   const wake = (): void => {
-    if (document.visibilityState === "visible") client.wake();
+    if (document.visibilityState !== "visible") return;
+    client.wake();
+    if (isLive.peek())
+      void hasOtherScopes(client.rest, store.scopes.peek()).then((isSo) => isSo && client.refresh());
   };
   for (const event of wakeEvents) addEventListener(event, wake);
 

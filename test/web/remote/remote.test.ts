@@ -154,6 +154,14 @@ describe("a device", () => {
     expect((await devices()).map(({ id }) => id)).not.toContain(guest.id);
   }, 120_000);
 
+  it("learns of other scopes when its page is looked at again, before anything is refused", async () => {
+    const { page, id } = await visitor("Away");
+    await page.getByRole("button", { name: "Start a job" }).waitFor();
+    await stand.daemon.request("PATCH", `/api/devices/${id}`, { body: { scopes: ["view"] } });
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+    await page.getByRole("button", { name: "Start a job" }).waitFor({ state: "detached" });
+  }, 60_000);
+
   it("signs itself out, also without the right to manage", async () => {
     const { page, id } = await visitor("Leaving", ["view"]);
     await goTo(page, "/remote");
