@@ -205,9 +205,12 @@ export function createTunnelControl(options: TunnelControlOptions): TunnelContro
 }
 
 function missingProgram({ provider, plan }: Order, config: Config): string {
-  const binary = config.tunnel.providers[provider.name]?.binary;
-  const program = typeof binary === "string" ? binary : plan.command(0).program;
-  return typeof binary === "string"
-    ? `${program}, which tunnel.${provider.name}.binary in config.toml names, is no program that can be run. ${provider.howToGet}`
-    : `The program ${program} was not found on this machine. ${provider.howToGet}. Where it is in another place, set tunnel.${provider.name}.binary in config.toml.`;
+  const { name, howToGet } = provider;
+  const binary = config.tunnel.providers[name]?.binary;
+  if (typeof binary === "string")
+    return `${binary}, which tunnel.${name}.binary in config.toml names, is no program that can be run. ${howToGet}`;
+  const missing = `The program ${plan.command(0).program} was not found on this machine. ${howToGet}.`;
+  return name === "command"
+    ? missing
+    : `${missing} Where it is in another place, set tunnel.${name}.binary in config.toml.`;
 }

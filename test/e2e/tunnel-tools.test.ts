@@ -106,13 +106,19 @@ describe("tunnels by tools", () => {
   });
 
   it("an unknown provider, and one whose program is missing, are refused; exposure stays off", async () => {
-    const daemon = await start(`[tunnel.ngrok]\nbinary = "${folder}/nowhere"\n`);
+    const daemon = await start(
+      `[tunnel.ngrok]\nbinary = "${folder}/nowhere"\n[tunnel.command]\ncommand = ["${folder}/none"]\nurl = "https://x.example"\n`,
+    );
     const unknown = await post(daemon, { provider: "bogus" });
     expect([unknown.status, unknown.json.code, unknown.json.field]).toEqual([
       422,
       "invalid_field",
       "provider",
     ]);
+    const none = await post(daemon, { provider: "command" });
+    expect([none.status, none.json.code]).toEqual([422, "not_supported"]);
+    expect(none.json.message).toMatch(/none was not found.*tunnel\.command\.command/);
+    expect(none.json.message).not.toContain("binary");
     const missing = await post(daemon, { provider: "ngrok" });
     expect([missing.status, missing.json.code]).toEqual([422, "not_supported"]);
     expect(missing.json.message).toContain("https://ngrok.com/download");
