@@ -149,7 +149,16 @@ async function endJobs(home: string): Promise<void> {
     if (ended !== null || typeof pid !== "number") continue;
     // Its number may be another's by now.
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-    if (environment.includes(`SALLYPORT_JOB=${id}`)) process.kill(-pid, "SIGKILL");
+    if (environment.includes(`SALLYPORT_JOB=${id}`)) endGroup(pid);
+  }
+}
+
+/** Does nothing to a group that has ended by itself. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 

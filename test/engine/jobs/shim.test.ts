@@ -48,7 +48,13 @@ async function run(
     await until(() => existsSync(join(folder, "ready")));
     // Again and again: bash and busybox ignore SIGQUIT themselves until they have become the command.
     const { signal } = options;
-    const sender = setInterval(() => process.kill(-pid, signal), 100);
+    const sender = setInterval(() => {
+      try {
+        process.kill(-pid, signal);
+      } catch {
+        clearInterval(sender); // It has just ended.
+      }
+    }, 100);
     child.on("exit", () => clearInterval(sender));
     process.kill(-pid, signal);
   }
