@@ -47,7 +47,8 @@ export interface SessionOptions {
   readonly keyValue: KeyValue;
 }
 
-const wakeEvents = ["visibilitychange", "pageshow", "online"] as const;
+/** `offline` too: a socket that is dead says so only much later, and the page would call itself live. */
+const wakeEvents = ["visibilitychange", "pageshow", "online", "offline"] as const;
 
 /** Connects, and stays connected until `close` or a reason to stop. */
 export function openSession({ base, token, version, keyValue }: SessionOptions): Session {
