@@ -36,8 +36,8 @@ while [ "$_sp_step" -lt ${sweeps} ] && _sp_strays KILL; do _sp_step=$((_sp_step 
 `;
 
 export interface LastGuard {
-  /** The tool is gone, or is left to another daemon. */
-  dismiss(): void;
+  /** The tool is gone, or is left to another daemon. Resolves when the guard was told; never rejects. */
+  dismiss(): Promise<void>;
 }
 
 /** Watches over a tool's watchdog for as long as this process lives. */
@@ -51,5 +51,13 @@ export function startLastGuard({ pid, start }: ProcessIdentity, generation: stri
   guard.on("error", () => undefined);
   guard.stdin?.on("error", () => undefined);
   guard.unref();
-  return { dismiss: () => void guard.stdin?.end("dismissed\n") };
+  return {
+    dismiss: () =>
+      new Promise((resolve) => {
+        const { stdin } = guard;
+        if (stdin === null || stdin.destroyed || stdin.writableEnded) return resolve();
+        stdin.once("close", resolve);
+        stdin.end("dismissed\n", () => resolve());
+      }),
+  };
 }

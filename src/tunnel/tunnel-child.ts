@@ -140,7 +140,7 @@ function createChild(parts: ChildParts): TunnelChild {
     await parts.exited;
     // The watchdog has seen to them, unless the tool ended it first.
     await endStrays(record.generation, kin);
-    guard.dismiss();
+    await guard.dismiss();
     await removeFiles(files);
   }
 
@@ -153,8 +153,9 @@ function createChild(parts: ChildParts): TunnelChild {
       return stopping;
     },
     async handOver() {
+      // First: at our end it would take a tool that is handed over for one that was left behind.
+      await guard.dismiss();
       await parts.announce();
-      guard.dismiss();
     },
   };
 }
