@@ -67,7 +67,7 @@ export async function runAgent(options: RunOptions): Promise<RunningAgent> {
     return { spec, process, connection, greeting, inbox, redact, problemOf };
   } catch (error) {
     // What an end of our making brings about is none of its words.
-    const known = error instanceof NoAnswer ? problemOf(error) : null;
+    const known = error instanceof NoAnswer || signal.aborted ? problemOf(error) : null;
     connection?.close("it was ended");
     await process.stop();
     throw known ?? problemOf(error);

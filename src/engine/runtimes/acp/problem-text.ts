@@ -28,9 +28,10 @@ export function asProblem(error: unknown, of: ProblemOf): unknown {
   const { title } = of.spec;
   if (error instanceof ConnectionLost)
     return problem(`${title} is gone: ${error.message}.${lastWords(of)} The next prompt starts it again.`);
-  if (error instanceof NoAnswer)
+  // The signal of whoever asks may have run out before.
+  if (error instanceof NoAnswer || (error instanceof Error && error.name === "TimeoutError"))
     return problem(
-      `${title} did not answer in time (${error.message}).${lastWords(of)} It was ended; the next prompt starts it again.`,
+      `${title} did not answer in time (${error instanceof NoAnswer ? error.message : "it was given up"}).${lastWords(of)} It was ended; the next prompt starts it again.`,
     );
   if (error instanceof AgentRefusal && error.code === authRequired)
     return loginProblem(of.spec, of.ways ?? noWays, refusalText(error, of.redact));

@@ -118,7 +118,7 @@ export function createToolCalls(options: ToolCallsOptions): ToolCalls {
   async function begin(call: ToolCall): Promise<void> {
     if (call.state !== "pending") return;
     call.state = "running";
-    const summary = commandOf(call) ?? pathsOf(call, cwd)[0] ?? call.title;
+    const summary = commandOf(call) ?? pathsOf(call, cwd)[0] ?? (call.title || toolName(call));
     const input = Object.keys(call.input).length > 0 ? call.input : { title: call.title };
     const shown = makeValueVisible(redactValue(input, redact));
     options.spend(JSON.stringify(shown).length);
