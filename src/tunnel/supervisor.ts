@@ -99,29 +99,36 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const door = await start.openDoor();
     try {
       let inherited = start.inherited;
-      for (let failures = 0; !signal.aborted; ) {
+      let failures = 0;
+      let dueMs: number | null = null;
+      // Said at once, while what is left of the tool is still being ended.
+      const fail = ({ reason, final, upMs }: DialEnd): void => {
+        if (signal.aborted) return;
+        failures = upMs >= timing.steadyMs ? 1 : failures + 1;
+        log.warn({ provider: start.provider, reason }, "the tunnel is down");
+        const delayMs = final ? null : backOffMs(failures);
+        dueMs = delayMs === null ? null : monotonicNow() + delayMs;
+        const next = delayMs === null ? null : toTime(now() + delayMs);
+        show(of, { ...base, state: "failed", reason, next_try: next });
+      };
+      while (!signal.aborted) {
         show(of, { ...base, state: "starting" });
-        const end = await attempt(of, door, inherited);
+        await attempt(of, door, inherited, fail);
         inherited = null;
-        if (signal.aborted) break;
-        failures = end.upMs >= timing.steadyMs ? 1 : failures + 1;
-        log.warn({ provider: start.provider, reason: end.reason }, "the tunnel is down");
-        const delayMs = end.final ? null : backOffMs(failures);
-        show(of, {
-          ...base,
-          state: "failed",
-          reason: end.reason,
-          next_try: delayMs === null ? null : toTime(now() + delayMs),
-        });
-        if (delayMs === null) break;
-        await createBell().wait(delayMs, signal);
+        if (dueMs === null) break;
+        await createBell().wait(Math.max(0, dueMs - monotonicNow()), signal);
       }
     } finally {
       if (!of.leave) await door.close();
     }
   }
 
-  async function attempt(of: Run, door: TunnelDoor, inherited: RememberedChild | null): Promise<DialEnd> {
+  async function attempt(
+    of: Run,
+    door: TunnelDoor,
+    inherited: RememberedChild | null,
+    fail: (end: DialEnd) => void,
+  ): Promise<void> {
     const { start, ending } = of;
     const { signal } = ending;
     const base = { ...noTunnel, provider: start.provider };
@@ -132,13 +139,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       knownUrl = taken === null ? null : (inherited?.url ?? null);
       child = taken ?? (await launch(start, door.port));
     } catch (error) {
-      return { reason: `${start.provider} could not be started (${textOf(error)}).`, final: false, upMs: 0 };
+      return fail({
+        reason: `${start.provider} could not be started (${textOf(error)}).`,
+        final: false,
+        upMs: 0,
+      });
     }
     of.child = child;
     let url = knownUrl;
     await options.remember({ ...child.record, url });
     try {
-      return await watchDial(
+      const end = await watchDial(
         {
           provider: start.provider,
           plan: start.plan,
@@ -158,6 +169,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         },
         signal,
       );
+      fail(end);
     } finally {
       if (!of.leave) {
         await child.stop();

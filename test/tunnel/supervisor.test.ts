@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +37,8 @@ afterEach(async () => {
 interface Harness {
   readonly supervisor: Supervisor;
   readonly states: Tunnel[];
+  /** Beside each state: whether a tool's output was still there. */
+  readonly withTool: boolean[];
   readonly offered: (string | null)[];
   readonly remembered: () => RememberedChild | null;
   readonly doorsOpen: () => number;
@@ -46,6 +49,7 @@ interface Harness {
 
 function harness(): Harness {
   const states: Tunnel[] = [];
+  const withTool: boolean[] = [];
   const offered: (string | null)[] = [];
   let remembered: RememberedChild | null = null;
   let doors = 0;
@@ -53,7 +57,10 @@ function harness(): Harness {
     folder,
     environment: { PATH: process.env.PATH, SALLYPORT_TOKEN: "must not be seen" },
     probe: async (_provider, url) => self.probe(url),
-    onChange: (tunnel) => states.push(tunnel),
+    onChange(tunnel) {
+      states.push(tunnel);
+      withTool.push(readdirSync(folder).some((name) => name.endsWith(".log")));
+    },
     remember: async (child) => {
       remembered = child;
     },
@@ -66,6 +73,7 @@ function harness(): Harness {
   const self: Harness = {
     supervisor,
     states,
+    withTool,
     offered,
     remembered: () => remembered,
     doorsOpen: () => doors,
@@ -240,6 +248,8 @@ describe("a tunnel's supervisor", () => {
     await own.until("up");
     own.probe = () => ({ ok: false, reason: "nobody answers" });
     expect((await own.until("failed")).reason).toContain("nobody answers");
+    // Said while the tool is still being ended.
+    expect(own.withTool[own.states.findIndex(({ state }) => state === "failed")]).toBe(true);
   });
 
   it("rude: one that ignores SIGTERM, with a helper that does too, is gone after stop", async () => {
