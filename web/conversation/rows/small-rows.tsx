@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { review } from "../../approvals/review.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { proseText } from "../../markdown/prose-text.ts";
+import { useSession } from "../../state/session.ts";
 import type {
   CompactedRow,
   ErrorRow,
@@ -84,6 +85,7 @@ export function TodosRowView({ row }: { readonly row: TodosRow }) {
 export function QuestionRowView({ row }: { readonly row: QuestionRow }) {
   const { nameOf } = useConversation();
   const { state, questions, answers, by } = row;
+  const mayAnswer = useSession().may("approve");
   return (
     <div class="question-row">
       <dl>
@@ -100,8 +102,8 @@ export function QuestionRowView({ row }: { readonly row: QuestionRow }) {
         ))}
       </dl>
       {state === "open" ? (
-        <Button kind="primary" onClick={() => review(row.requestId)}>
-          Answer
+        <Button kind={mayAnswer ? "primary" : "plain"} onClick={() => review(row.requestId)}>
+          {mayAnswer ? "Answer" : "Show"}
         </Button>
       ) : (
         <p class="permission-line">
