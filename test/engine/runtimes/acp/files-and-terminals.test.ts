@@ -222,6 +222,33 @@ describe("terminal/*", () => {
     ]);
   });
 
+  it("is a job that clients see, and that a person ends while the turn goes on", async () => {
+    await start();
+    await agent.mode("autopilot");
+    const turn = await agent.prompt([{ do: "terminal", command: "echo on; sleep 100" }]);
+    await agent.at.event("tool_output");
+    const [job] = agent.jobs.list();
+    expect(job).toMatchObject({
+      agent: agent.agent,
+      tab: agent.at.engine.snapshot().workspace.tabs[0]?.id,
+      command: "echo on; sleep 100",
+      state: "running",
+    });
+    await agent.jobs.kill(job?.id ?? "");
+    expect(await agent.ended(turn)).toMatchObject({ outcome: "done" });
+    expect(agent.events("tool_finished")).toMatchObject([{ exit_code: 143, output: "on\n" }]);
+    expect(agent.jobs.list()).toMatchObject([{ id: job?.id, state: "killed" }]);
+  });
+
+  it("attack: a key of the agent's is neither in the job's command nor left in its output", async () => {
+    await start();
+    await agent.mode("autopilot");
+    await agent.run([{ do: "terminal", command: "echo key-of-the-test-1234", quiet: true }]);
+    const [job] = agent.jobs.list();
+    expect(job).toMatchObject({ command: "echo [secret]", state: "exited" });
+    expect((await agent.jobs.read({ job: job?.id ?? "" })).output).toContain("a key was in it");
+  });
+
   it("carries the mark of jobs, and nothing of the daemon", async () => {
     await start();
     await agent.mode("autopilot");
