@@ -151,6 +151,8 @@ async function stayUp(
     const dueMs = monotonicNow() + timing.healthEveryMs;
     while (!hasEnded() && !signal.aborted && monotonicNow() < dueMs && talk.candidates.at(-1) === seen)
       await bell.wait(dueMs - monotonicNow(), signal);
+    // An address that still leads here would make a live tunnel of a tool that is gone.
+    if (hasEnded() || signal.aborted) break;
     seen = talk.candidates.at(-1);
     const health = await probeAgain(options, url, hasEnded, signal);
     if (health.ok) {

@@ -70,7 +70,7 @@ export function createToolTalk(plan: TunnelPlan, onNews: () => void): ToolTalk {
 
   function connected(): void {
     isReady = true;
-    if (problem?.final !== true) problem = null;
+    if (problem?.isKnown !== true) problem = null;
   }
 
   return {

@@ -236,6 +236,18 @@ describe("a tunnel's supervisor", () => {
     expect(await own.until("up")).toMatchObject({ url: "https://one.example" });
   });
 
+  it("dies while its address leads here all the same: says what it said", async () => {
+    const own = harness();
+    await own.start(
+      `while [ ! -e "${folder}/die" ]; do sleep 0.05; done; echo "error: the port is taken"; exit 1`,
+      null,
+      "https://one.example",
+    );
+    await own.until("up");
+    await writeFile(join(folder, "die"), "");
+    expect((await own.until("failed")).reason).toContain("the port is taken");
+  });
+
   it("says nothing: fails after a while", async () => {
     const own = harness();
     await own.start(forever);

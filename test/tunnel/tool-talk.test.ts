@@ -32,6 +32,11 @@ describe("what a tool says", () => {
     expect(heard("ERR failed to dial", "INF Registered tunnel connection").problem).toBeNull();
   });
 
+  it("an address that is not taken is still none when it is connected", () => {
+    const talk = heard("|  https://x.evil.example  |", "INF Registered tunnel connection");
+    expect(talk.problem?.text).toContain("not below");
+  });
+
   it("shows the message of a line of JSON as the last thing said", () => {
     expect(heard('{"level":"info","message":"Starting tunnel"}').lastLine).toBe("Starting tunnel");
   });
