@@ -122,8 +122,10 @@ export function JobOutput({ job, onWholeCommand, children }: JobOutputProps) {
         <div class="job-follow">
           <Button
             icon="down"
-            onClick={() => {
+            onClick={(event) => {
               isFollowing.value = true;
+              // The button goes, and must not take the focus along. A touch has left it where it was.
+              if (document.activeElement === event.currentTarget) box.current?.focus({ preventScroll: true });
             }}
           >
             Follow

@@ -162,7 +162,15 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       </div>
       {(!isStuck || isBehind) && (
         <div class="virtual-to-end">
-          <Button icon="down" onClick={() => scrollBox.scrollToEnd()}>
+          <Button
+            icon="down"
+            onClick={(event) => {
+              scrollBox.scrollToEnd();
+              // The button goes, and must not take the focus along. A touch has left it where it was.
+              if (document.activeElement === event.currentTarget)
+                scroll.current?.focus({ preventScroll: true });
+            }}
+          >
             {hasUnseen || isBehind ? "New output below" : "To the end"}
           </Button>
         </div>

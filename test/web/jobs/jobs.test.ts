@@ -130,6 +130,8 @@ describe("the output of a job", () => {
     await follow(page).click();
     await poll(async () => (await box(page)).toEnd).toBeLessThan(2);
     await poll(() => follow(page).count()).toBe(0);
+    // The button is gone, and the keyboard is where it was: at the output.
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Output");
     await page.setViewportSize({ width: 390, height: 500 });
     await poll(async () => (await box(page)).toEnd).toBeLessThan(2);
     await last.go();
