@@ -97,7 +97,8 @@ describe("sallyport doctor", () => {
   });
 
   it("tells a port that a stranger holds", async () => {
-    const stranger = createServer();
+    // Who does not read never hears that the other side has gone.
+    const stranger = createServer((socket) => socket.on("error", () => undefined).resume());
     await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
     undo.push(() => new Promise((resolve) => stranger.close(() => resolve())));
     const { port } = stranger.address() as { port: number };
