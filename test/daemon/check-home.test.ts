@@ -84,7 +84,7 @@ describe("checkHome", () => {
   });
 
   it("follows a link to the home and judges where it leads", async () => {
-    await mkdir(join(folder, "open"));
+    await mkdir(join(folder, "open"), { mode: 0o755 });
     await mkdir(join(folder, "open", "home"), { mode: 0o700 });
     await symlink(join("open", "home"), join(folder, "link"));
     await checkHome(join(folder, "link"));

@@ -400,7 +400,9 @@ describe("a door of the configuration", () => {
     await once(blocker, "listening");
     const { port } = blocker.address() as AddressInfo;
     const home = await temporaryHome();
-    await writeFile(join(home, "config.toml"), `[[door]]\nlisten = ${port}\nurl = "https://box.example"\n`);
+    await writeFile(join(home, "config.toml"), `[[door]]\nlisten = ${port}\nurl = "https://box.example"\n`, {
+      mode: 0o600,
+    });
     const said = await failedStart(home);
     blocker.close();
     expect(said).toContain(String(port));
