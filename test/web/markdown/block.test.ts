@@ -73,7 +73,7 @@ describe("blockNode", () => {
     expect(shown("![chart](https://x.example/a.png)")).toBe(
       '<p><a href="https://x.example/a.png" target="_blank" rel="noopener noreferrer">chart</a><span class="link-target"> (x.example)</span></p>',
     );
-    expect(shown("![chart](data:image/svg+xml,<svg>)")).toBe('<p><span>[chart]</span></p>');
+    expect(shown("![chart](data:image/svg+xml,<svg>)")).toBe("<p><span>[chart]</span></p>");
   });
 });
 
