@@ -201,7 +201,7 @@ http {
 }
 
 async function untilOpen(port: number, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 3_000; tries++) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
     const isOpen = await new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1", () => resolve(true));

@@ -105,11 +105,11 @@ export async function refusalOf(
   );
 }
 
-/** Waits until `holds` says true; fails after twenty-five seconds. */
+/** Waits until `holds` says true; fails after a minute. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 25_000;
+  const end = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error("waited twenty-five seconds in vain");
+    if (Date.now() > end) throw new Error("waited a minute in vain");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -7,7 +7,7 @@ import type { Message } from "../../helpers/socket.ts";
 
 export type Spelling = "camel" | "snake";
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 const snake = (tag: string): string => tag.replace(/(?!^)([A-Z])/g, "_$1").toLowerCase();
 
