@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Agent, TabWithAgents } from "../../../src/protocol/objects.ts";
 import { announce } from "../../state/announcer.ts";
 import { useSession } from "../../state/session.ts";
@@ -45,7 +45,8 @@ export function Composer({ agent, tab, onSent }: ComposerProps) {
   const isShell = useIsShell(agent.runtime);
   const takesAttachments = !isShell;
 
-  useEffect(() => {
+  // With the list and not a frame later: a key pressed in between would choose nothing.
+  useLayoutEffect(() => {
     chosen.value = 0;
     if (list.length > 0) announce(`${list.length} suggestions`);
   }, [list, chosen]);
