@@ -18,7 +18,7 @@ beforeEach(async () => {
   answerAsPairing(daemon);
   context = await browser.newContext({ viewport: viewports.phone });
   page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
 });
 afterEach(async () => {
   await context.close();
