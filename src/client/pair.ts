@@ -1,7 +1,7 @@
 import type { DeviceKind, PairedDevice } from "../protocol/objects.ts";
 import { AnswerError, isRecord, UnreachableError } from "./answer-error.ts";
 import { randomHex } from "./random.ts";
-import { createRest, type SendHttp } from "./rest.ts";
+import { createRest, type Rest, type SendHttp } from "./rest.ts";
 
 /** What `GET /api/hello` tells anybody who may reach the daemon. */
 export interface Hello {
@@ -44,14 +44,35 @@ export async function hello(base: string, send: SendHttp): Promise<Hello> {
   return body as unknown as Hello;
 }
 
+/** What a device says of itself, and what it has to show: a code that a person was given, or the ticket of `sallyport web`. */
+export type PairingClaim = ({ readonly code: string } | { readonly ticket: string }) & {
+  readonly name: string;
+  readonly kind?: DeviceKind;
+  /** Marks repeats of one claim. */
+  readonly nonce: string;
+};
+
 /**
- * Trades a pairing code for a device token. A reply that was lost is asked for again with the same nonce, so that a bad
- * line does not burn the code. Throws `AnswerError`: `pairing_refused`, `pairing_locked` (with `retry_after`), `remote_off`.
+ * Trades a pairing code for a device token. Throws `AnswerError`: `pairing_refused`, `pairing_locked` (with `retry_after`),
+ * `remote_off`; `UnreachableError` when nobody answers.
  */
 export async function pair(request: PairRequest): Promise<Paired> {
-  const { base, code, name, kind, nonce = randomHex(16), send, wait = waitMs } = request;
+  const { base, code, name, kind, nonce = randomHex(16), send, wait } = request;
   const rest = createRest({ base, token: null, send, timeoutMs: 10_000 });
-  const claim = { code, name, nonce, ...(kind === undefined ? {} : { kind }) };
+  return redeemClaim(rest, { code, name, nonce, ...(kind === undefined ? {} : { kind }) }, wait);
+}
+
+/**
+ * Sends a claim until it is answered. A reply that was lost is asked for again with the same nonce, so that a bad line does
+ * not burn the code. Throws as `pair` does.
+ *
+ * @param wait resolves after so many milliseconds
+ */
+export async function redeemClaim(
+  rest: Rest,
+  claim: PairingClaim,
+  wait: (ms: number) => Promise<void> = waitMs,
+): Promise<Paired> {
   for (const delayMs of repeatAfterMs) {
     try {
       return await rest.body<Paired>("POST", "/api/pair", claim);

@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createJobs } from "../../src/engine/jobs/create-jobs.ts";
 import { createProcessTable } from "../../src/engine/jobs/create-process-table.ts";
 import type { Jobs } from "../../src/engine/jobs/jobs.ts";
 import { judgeCall } from "../../src/engine/rules/judge-call.ts";
 import { engineFixture, type Fixture, local } from "./support/engine-fixture.ts";
+import { realJobs } from "./support/real-jobs.ts";
 
 /** The engine with real processes and the real rules. */
 let at: Fixture;
@@ -15,14 +15,7 @@ let folder: string;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "sallyport-shell-"));
-  jobs = await createJobs({
-    jobsFolder: join(folder, "jobs"),
-    now: Date.now,
-    limits: { maxLogBytes: 2 ** 30, maxTotalBytes: 2 ** 33, keepDays: 30, freeDiskFloorBytes: 0 },
-    environment: process.env,
-    onWarning: () => undefined,
-    graceMs: 300,
-  });
+  jobs = await realJobs(folder);
   at = await engineFixture({ jobs, judgeCall, now: Date.now });
 });
 afterEach(async () => {

@@ -26,7 +26,7 @@ afterEach(() => context?.close());
 async function open(viewport: { width: number; height: number }, at: string, from = browser): Promise<Page> {
   context = await from.newContext({ viewport, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(await seeded.pairingLink());
   await page.getByText("Live", { exact: true }).waitFor();
   await page.evaluate((to) => {

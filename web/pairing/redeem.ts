@@ -1,5 +1,4 @@
-import { AnswerError, UnreachableError } from "../../src/client/answer-error.ts";
-import type { Paired } from "../../src/client/pair.ts";
+import { type Paired, redeemClaim } from "../../src/client/pair.ts";
 import { randomHex } from "../../src/client/random.ts";
 import { createRest, type Rest } from "../../src/client/rest.ts";
 import { sendWithFetch } from "../../src/client/web-transport.ts";
@@ -13,8 +12,6 @@ export interface DeviceDescription {
   readonly kind: DeviceKind;
 }
 
-/** A reply that was lost is asked for again; the daemon gives the winner of a code the same answer for a minute. */
-const repeatAfterMs = [500, 1_500, 3_000, 6_000, 12_000];
 const timeoutMs = 10_000;
 
 /** One nonce for each code as long as the page lives: whoever repeats a claim with it gets the answer that was lost. */
@@ -29,24 +26,13 @@ export async function redeem(
   base: string,
   proof: PairingProof,
   device: DeviceDescription,
-  wait: (ms: number) => Promise<void> = waitMs,
+  wait?: (ms: number) => Promise<void>,
 ): Promise<Paired> {
   const rest = restWithout(base, null);
   const key = "code" in proof ? proof.code : proof.ticket;
   const nonce = nonces.get(key) ?? randomHex(16);
   nonces.set(key, nonce);
-  const claim = { ...proof, ...device, nonce };
-  for (const delayMs of repeatAfterMs) {
-    try {
-      return await rest.body<Paired>("POST", "/api/pair", claim);
-    } catch (error) {
-      const mayBeLost =
-        error instanceof UnreachableError || (error instanceof AnswerError && error.status === 503);
-      if (!mayBeLost) throw error;
-    }
-    await wait(delayMs);
-  }
-  return rest.body<Paired>("POST", "/api/pair", claim);
+  return redeemClaim(rest, { ...proof, ...device, nonce }, wait);
 }
 
 /** Trades the master token of a local address for a page ticket; the token itself is never kept. */
@@ -60,10 +46,4 @@ export async function ticketForToken(base: string, token: string): Promise<strin
 /** REST calls before there is a session. */
 function restWithout(base: string, token: string | null): Rest {
   return createRest({ base: base.replace(/\/$/, ""), token, send: sendWithFetch, timeoutMs });
-}
-
-function waitMs(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

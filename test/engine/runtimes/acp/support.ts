@@ -2,7 +2,6 @@ import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createJobs } from "../../../../src/engine/jobs/create-jobs.ts";
 import type { Jobs } from "../../../../src/engine/jobs/jobs.ts";
 import { judgeCall } from "../../../../src/engine/rules/judge-call.ts";
 import type {
@@ -14,6 +13,7 @@ import { createAcpRuntime } from "../../../../src/engine/runtimes/acp/create-acp
 import type { AgentEvent } from "../../../../src/protocol/events.ts";
 import type { Decision, Mode } from "../../../../src/protocol/objects.ts";
 import { actor, engineFixture, type Fixture, local } from "../../support/engine-fixture.ts";
+import { realJobs } from "../../support/real-jobs.ts";
 import { tellingJobs } from "../two-pieces.ts";
 
 const fixture = fileURLToPath(new URL("../../../fixtures/agents/scripted.js", import.meta.url));
@@ -41,16 +41,7 @@ export interface ScriptedParts {
 export async function scriptedParts(options: ScriptedOptions = {}): Promise<ScriptedParts> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "sallyport-acp-")));
   const logPath = join(folder, "agent.log");
-  const jobs = tellingJobs(
-    await createJobs({
-      jobsFolder: join(folder, "jobs"),
-      now: Date.now,
-      limits: { maxLogBytes: 2 ** 30, maxTotalBytes: 2 ** 33, keepDays: 30, freeDiskFloorBytes: 0 },
-      environment: process.env,
-      onWarning: () => undefined,
-      graceMs: 300,
-    }),
-  );
+  const jobs = tellingJobs(await realJobs(folder));
   const made: AcpRuntime[] = [];
   const spec: AcpAgentSpec = {
     name: "scripted",
